@@ -1,0 +1,45 @@
+PYTHON ?= python3
+BIN := .venv/bin
+export HF_HUB_OFFLINE := 1
+
+.PHONY: setup demo test test-slow check lint fix ui measure clean
+
+setup: .venv/.ready  ## create .venv with every dependency pinned, and install the project
+
+.venv/.ready: requirements.txt pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $$(grep -E '^(torch|uv)==' requirements.txt)
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --requirements requirements.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+demo: setup  ## import -> mine -> audit -> latency -> export on the shipped traces; ends in report.html
+	$(BIN)/forethought demo
+
+test: setup  ## the tests (2 cores: under 15 minutes)
+	$(BIN)/python -m pytest
+
+test-slow: setup  ## the tests that take minutes or need Debian's chromium
+	$(BIN)/python -m pytest -m slow
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	rm -rf build/check
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --target build/check .
+	MYPYPATH=build/check $(BIN)/mypy --explicit-package-bases -p forethought
+
+check: lint test  ## lint, format, types, tests
+
+fix: setup  ## repair what the linters can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+ui: setup  ## the curation app on the demo's store
+	$(BIN)/forethought ui --store demo-out/forethought.db
+
+measure: setup  ## the full figures of docs/measurements.md (about an hour on 2 cores)
+	$(BIN)/python benchmarks/measure.py
+
+clean:
+	rm -rf .venv build demo-out

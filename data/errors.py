@@ -1,0 +1,42 @@
+"""The mistakes a user can cause. Each carries one sentence: what, where, what to do.
+
+The CLI turns them into one line and an exit code; the app into a message. Nothing else catches them.
+"""
+
+
+class ForethoughtError(Exception):
+    """A mistake that its message explains in full; shown without a traceback."""
+
+    exit_code = 2
+
+
+class UnknownTraceFormat(ForethoughtError):
+    """No reader recognises a file."""
+
+
+class NotFound(ForethoughtError):
+    """A named trace, set, model or file does not exist."""
+
+
+class InvalidCandidate(ForethoughtError):
+    """A candidate text that no scorer or trainer could take."""
+
+
+class InvalidLibrary(ForethoughtError):
+    """A candidate-set file that cannot be read as one."""
+
+
+class ModelUnavailable(ForethoughtError):
+    """A model that cannot be loaded, or one whose bytes are not the pinned ones."""
+
+
+class StoreError(ForethoughtError):
+    """A store that cannot be opened, or is newer than this program."""
+
+
+class Conflict(ForethoughtError):
+    """An edit made from an older version than the stored one; nothing was written."""
+
+
+class NothingToDo(ForethoughtError):
+    """A command whose input is empty, with what to do about it."""

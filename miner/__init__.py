@@ -1,0 +1,1 @@
+"""Traces in, a candidate set out: mask, embed, cluster, phrase, choose, assign."""

@@ -1,0 +1,1 @@
+"""Two faces, the command line and the app, over one service layer."""
