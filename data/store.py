@@ -1,0 +1,280 @@
+"""The store: traces, candidate sets with their history, and documents, in one file.
+
+Every public method is one transaction, `add` one a batch; values go in and values come out. Edits by
+people are in `commands.py`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from sqlalchemy import func, insert
+from sqlmodel import Session, col, select
+
+from . import candidate_sets, history, integrity, releases
+from .candidates import CandidateSet, Release
+from .database import Database
+from .errors import NotFound
+from .history import Author, Revision
+from .schema import bring_up_to_date
+from .tables import (
+    CandidateRow,
+    DocumentRow,
+    QuarantineRow,
+    TraceRow,
+    storable,
+    trace_columns,
+    trace_value,
+)
+from .traces import Outcome, Trace
+
+DEFAULT = "forethought.db"
+BATCH = 500  # traces a write unit or a page of reading
+LAST_CHARACTER = "\U0010ffff"  # sorts behind every continuation of an id
+
+
+class Added(NamedTuple):
+    """What one import brought: new traces, their turns and thoughts; traces the store had already."""
+
+    traces: int
+    turns: int
+    thoughts: int
+    duplicates: int
+
+
+class Counts(NamedTuple):
+    traces: int
+    turns: int
+    thoughts: int
+    quarantined: int
+    sets: int
+
+
+class TraceSummary(NamedTuple):
+    id: str
+    question: str
+    outcome: Outcome | None
+    turns: int
+    source: str
+
+
+class Unusable(Protocol):
+    """A row that no reader could use."""
+
+    @property
+    def file(self) -> str: ...
+    @property
+    def position(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def raw(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Quarantined:
+    """An unusable row as it was kept; `at` is UTC."""
+
+    file: str
+    position: str
+    reason: str
+    raw: str
+    at: str
+
+
+class Store:
+    """One open store; may be shared between threads."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @classmethod
+    def open(cls, url: str | Path = DEFAULT) -> "Store":
+        """The store at a path or `sqlite:///` address, made if it is not there, migrated if it is older.
+
+        Raises StoreError where that cannot be, for a newer store, and for another program's file.
+        """
+        database = Database(url)
+        bring_up_to_date(database)
+        return cls(database)
+
+    def close(self) -> None:
+        self.database.close()
+
+    # Traces
+
+    def add(self, traces: Iterable[Trace]) -> Added:
+        """Keep the traces the store does not have. Killed at any moment and run again, the result is the same."""
+        remaining = iter(traces)
+        added = Added(0, 0, 0, 0)
+        while batch := list(islice(remaining, BATCH)):
+            added = Added(*map(sum, zip(added, self._add_batch(batch), strict=True)))
+        return added
+
+    def _add_batch(self, batch: list[Trace]) -> Added:
+        traces = {trace.id: trace for trace in reversed(batch)}  # the first of equal ones counts
+        with self.database.writing() as session:
+            known = set(session.exec(select(TraceRow.id).where(col(TraceRow.id).in_(traces))))
+            new = [trace for trace in batch if trace.id not in known and traces[trace.id] is trace]
+            if new:
+                session.execute(insert(TraceRow), [trace_columns(trace) for trace in new])
+        return Added(
+            traces=len(new),
+            turns=sum(len(trace.turns) for trace in new),
+            thoughts=sum(trace.num_thoughts for trace in new),
+            duplicates=len(batch) - len(new),
+        )
+
+    def traces(self, source: str | None = None) -> Iterator[Trace]:
+        """All traces, or those of one source, in the order of their ids; a page in memory at a time."""
+        statement = select(TraceRow)
+        if source is not None:
+            statement = statement.where(TraceRow.source == storable(source))
+        for row in self._pages(statement):
+            yield trace_value(row)
+
+    def _pages(self, statement: Any) -> Iterator[Any]:
+        """Rows of `trace` in the order of ids. No transaction stays open between two pages."""
+        last = ""
+        while True:
+            page = statement.where(TraceRow.id > last).order_by(TraceRow.id).limit(BATCH)
+            with self.database.reading() as session:
+                rows = session.exec(page).all()
+            yield from rows
+            if len(rows) < BATCH:
+                return
+            last = rows[-1].id
+
+    def trace(self, id: str) -> Trace:
+        """The trace with this id, or the only one whose id begins so."""
+        with self.database.reading() as session:
+            rows = session.exec(
+                select(TraceRow)
+                .where(col(TraceRow.id).between(storable(id), storable(id) + LAST_CHARACTER))
+                .order_by(TraceRow.id)
+                .limit(4)
+            ).all()
+        if not id or not rows:
+            raise NotFound(f"no trace {id!r}; list them with `forethought traces list`")
+        if len(rows) > 1 and rows[0].id != id:
+            some = ", ".join(row.id for row in rows[:3])
+            raise NotFound(f"several traces begin with {id!r} ({some}, ...); give more of the id")
+        return trace_value(rows[0])
+
+    def summaries(self) -> Iterator[TraceSummary]:
+        """All traces in the order of their ids, without reading their turns."""
+        columns = (
+            TraceRow.id,
+            TraceRow.question,
+            TraceRow.outcome,
+            TraceRow.num_turns,
+            TraceRow.source,
+        )
+        for id, question, outcome, turns, source in self._pages(select(*columns)):
+            yield TraceSummary(id, question, Outcome(outcome) if outcome else None, turns, source)
+
+    def sources(self) -> list[str]:
+        with self.database.reading() as session:
+            statement = select(TraceRow.source).distinct().order_by(TraceRow.source)
+            return list(session.exec(statement))
+
+    def counts(self) -> Counts:
+        with self.database.reading() as session:
+            sums = select(
+                func.count(),
+                func.coalesce(func.sum(TraceRow.num_turns), 0),
+                func.coalesce(func.sum(TraceRow.num_thoughts), 0),
+            ).select_from(TraceRow)
+            quarantined = session.exec(select(func.count()).select_from(QuarantineRow)).one()
+            sets = len(candidate_sets.set_names(session))
+            return Counts(*session.execute(sums).one(), quarantined, sets)
+
+    def quarantine(self, rows: Iterable[Unusable]) -> int:
+        """Keep unusable rows, each file, position and reason once; how many were new."""
+        num_new = 0
+        with self.database.writing() as session:
+            for row in rows:
+                num_new += _quarantine(session, row)
+        return num_new
+
+    def quarantined(self) -> list[Quarantined]:
+        """In the order they were kept."""
+        with self.database.reading() as session:
+            rows = session.exec(select(QuarantineRow).order_by(col(QuarantineRow.id)))
+            return [
+                Quarantined(row.file, row.position, row.reason, row.raw, row.at) for row in rows
+            ]
+
+    # Candidate sets
+
+    def save_set(self, candidate_set: CandidateSet, actor: str = "miner", reason: str = "") -> None:
+        """Store a set; over one of the same name, candidates a person has touched stay as they are."""
+        with self.database.writing() as session:
+            candidate_sets.save_set(session, candidate_set, Author(actor, reason))
+
+    def set_names(self) -> list[str]:
+        with self.database.reading() as session:
+            return candidate_sets.set_names(session)
+
+    def candidate_set(self, name: str) -> CandidateSet:
+        """NotFound names the sets there are."""
+        with self.database.reading() as session:
+            return candidate_sets.read_set(session, name)
+
+    def revisions(self, set_name: str, candidate_id: str) -> list[Revision]:
+        """The history of a candidate, oldest first; NotFound where the set never had it."""
+        with self.database.reading() as session:
+            candidate_sets.set_row(session, set_name)
+            if session.get(CandidateRow, (set_name, candidate_id)) is None:
+                raise NotFound(f"set {set_name!r} never had a candidate {candidate_id!r}")
+            return history.revisions_of(session, set_name, candidate_id)
+
+    def release(self, set_name: str, notes: str, actor: str) -> Release:
+        """Freeze the set's active candidates under its next number."""
+        with self.database.writing() as session:
+            return releases.release_set(session, set_name, notes, actor)
+
+    def releases(self, set_name: str) -> list[Release]:
+        with self.database.reading() as session:
+            return releases.releases_of(session, set_name)
+
+    # Documents
+
+    def put(self, kind: str, key: str, body: Mapping[str, Any]) -> None:
+        """Keep a JSON document (an audit, a calibration, a manifest); older ones of its key stay."""
+        with self.database.writing() as session:
+            session.add(DocumentRow(kind=kind, key=key, at=history.now(), body=dict(body)))
+
+    def document(self, kind: str, key: str) -> dict[str, Any] | None:
+        """The latest of this kind and key."""
+        with self.database.reading() as session:
+            row = session.exec(
+                select(DocumentRow)
+                .where(DocumentRow.kind == kind, DocumentRow.key == key)
+                .order_by(col(DocumentRow.id).desc())
+            ).first()
+            return row.body if row else None
+
+    def check(self) -> list[str]:
+        """What is wrong with the store, a sentence each; empty when all is well."""
+        with self.database.reading() as session:
+            return list(integrity.problems(session))
+
+
+def _quarantine(session: Session, row: Unusable) -> int:
+    file, position, reason = storable(row.file), storable(str(row.position)), storable(row.reason)
+    known = select(QuarantineRow.id).where(
+        QuarantineRow.file == file,
+        QuarantineRow.position == position,
+        QuarantineRow.reason == reason,
+    )
+    if session.exec(known).first() is not None:
+        return 0
+    session.add(
+        QuarantineRow(
+            file=file, position=position, reason=reason, raw=storable(row.raw), at=history.now()
+        )
+    )
+    return 1
