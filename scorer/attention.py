@@ -1,0 +1,128 @@
+"""Attention over a context that is stored once, and over what follows it, merged by log-sum-exp.
+
+Registers one implementation with transformers. A forward that carries a `plan` gets its attention from the plan;
+one without is transformers' own scaled dot-product attention, untouched. Attention over a part of the keys is
+a `Partial`: the part's softmax average, and the log of the softmax's denominator (natural log). Two partials over
+disjoint keys merge into the attention over both, exactly. Letters as in model.py; N is any batch.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+from transformers import AttentionInterface, AttentionMaskInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from ..data.errors import ModelUnavailable
+
+IMPLEMENTATION = "forethought"
+ROWS_AT_ONCE = 256  # of the portable path, whose scores would otherwise be U x S
+
+
+class Partial(NamedTuple):
+    """Attention over some of the keys."""
+
+    output: Tensor  # (N, A, U, D)
+    log_mass: Tensor  # (N, A, U) log of the sum of exp(scores), float32 or better
+
+
+class Plan(Protocol):
+    """Says what the new tokens of one forward attend to."""
+
+    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+        """(1, A, U, D) for query (1, A, U, D), key and value (1, B, U, D)."""
+        ...
+
+
+def attention_forward(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    plan: Plan | None = None,
+    **kwargs: Any,
+) -> Any:
+    """What transformers calls in every layer; the signature is its own."""
+    if plan is None:
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+    output = plan.attend(module.layer_idx, query, key, value, kwargs["scaling"])
+    return output.transpose(1, 2), None  # (1, U, A, D)
+
+
+AttentionInterface.register(IMPLEMENTATION, attention_forward)
+AttentionMaskInterface.register(IMPLEMENTATION, sdpa_mask)
+
+
+def attend_part(
+    query: Tensor, keys: Tensor, values: Tensor, scale: float, *, causal: bool = False
+) -> Partial:
+    """Attention of query (N, A, U, D) over keys and values (N, B, S, D); S must not be 0.
+
+    With `causal`, U equals S and row u sees the keys up to u.
+    """
+    if query.device.type == "cpu":
+        return Partial(
+            *torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+                query, keys, values, 0.0, causal, scale=scale
+            )
+        )
+    return attend_part_plainly(query, keys, values, scale, causal=causal)
+
+
+def attend_part_plainly(
+    query: Tensor, keys: Tensor, values: Tensor, scale: float, *, causal: bool = False
+) -> Partial:
+    """The definition of `attend_part`, in any dtype and on any device."""
+    wide = torch.promote_types(query.dtype, torch.float32)
+    groups = query.shape[1] // keys.shape[1]
+    keys = keys.to(wide).repeat_interleave(groups, dim=1)  # (N, A, S, D)
+    values = values.to(wide).repeat_interleave(groups, dim=1)  # (N, A, S, D)
+    outputs, masses = [], []
+    for first in range(0, query.shape[2], ROWS_AT_ONCE):
+        rows = query[:, :, first : first + ROWS_AT_ONCE].to(wide)
+        scores = rows @ keys.transpose(-1, -2) * scale  # (N, A, rows, S)
+        if causal:
+            seen = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril(first)
+            scores = scores.masked_fill(~seen, float("-inf"))
+        masses.append(scores.logsumexp(-1))
+        outputs.append((scores.softmax(-1) @ values).to(query.dtype))
+    return Partial(torch.cat(outputs, dim=2), torch.cat(masses, dim=2))
+
+
+def merge(one: Partial, other: Partial) -> Tensor:
+    """Attention (N, A, U, D) over the keys of both parts, in the dtype of their outputs."""
+    top = torch.maximum(one.log_mass, other.log_mass)
+    first = (one.log_mass - top).exp().unsqueeze(-1)  # (N, A, U, 1)
+    second = (other.log_mass - top).exp().unsqueeze(-1)
+    merged = (one.output * first + other.output * second) / (first + second)
+    return merged.to(one.output.dtype)
+
+
+@cache
+def verify_attention(dtype: torch.dtype, device: torch.device) -> None:
+    """Once a process: two merged parts must equal one softmax, or nothing is scored here.
+
+    Catches a kernel whose log-sum-exp has another base or layout, or that groups heads differently.
+    """
+    generator = torch.Generator().manual_seed(0)
+    drawn = [torch.randn(1, heads, 9, 16, generator=generator) for heads in (6, 2, 2)]
+    query, keys, values = (tensor.to(device, dtype) for tensor in drawn)
+    scale = 0.7
+    split = 5
+    late = [tensor[:, :, split:] for tensor in (query, keys, values)]
+    got = merge(
+        attend_part(late[0], keys[:, :, :split], values[:, :, :split], scale),
+        attend_part(*late, scale, causal=True),
+    )
+    wide = (tensor.double() for tensor in (query, keys, values))
+    expected = attend_part_plainly(*wide, scale, causal=True).output[:, :, split:]
+    error = (got.double() - expected).abs().max().item()
+    allowed = 32 * torch.finfo(dtype).eps
+    if not error <= allowed:
+        raise ModelUnavailable(
+            f"attention in {dtype} on {device} is off by {error:.1e} (at most {allowed:.1e}): "
+            f"torch {torch.__version__} is not supported here"
+        )

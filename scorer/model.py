@@ -1,0 +1,163 @@
+"""A causal language model as the scorer calls it: token ids in, hidden states and logits out.
+
+Knows transformers; knows nothing of traces, candidates or caches of keys and values (see context.py).
+Dimension letters, here and in the other files of this folder:
+    S context tokens   U new tokens in one forward   H hidden width   V vocabulary
+    A query heads      B key/value heads (A is a multiple of B)       D width of one head
+"""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import logging as transformers_logging
+
+from ..data.errors import ModelUnavailable
+from . import packaged
+from .attention import IMPLEMENTATION, Plan
+
+FAMILIES = ("llama", "qwen2", "qwen3")
+DTYPES = {"float32": torch.float32, "float64": torch.float64, "bfloat16": torch.bfloat16}
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageModel:
+    """A loaded model, ready for inference. Make one with `load_model`, or `wrap` around a network at hand.
+
+    `network` is the transformers model (eval mode, no gradients); `revision` changes when the weights do.
+    """
+
+    network: Any
+    tokenizer: Any
+    name: str
+    revision: str
+
+    @property
+    def config(self) -> Any:
+        return self.network.config
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.network.dtype
+
+    @property
+    def device(self) -> torch.device:
+        return self.network.device
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of `text` alone: nothing is added, and special tokens written in it stay plain text."""
+        valid = text.encode("utf-8", "replace").decode()  # a lone surrogate is no text
+        return self.tokenizer(valid, add_special_tokens=False, split_special_tokens=True).input_ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of `ids`, special tokens included."""
+        return self.tokenizer.decode(
+            list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
+
+    @torch.inference_mode()
+    def hidden(self, ids: Sequence[int], positions: Sequence[int], plan: Plan) -> Tensor:
+        """Last hidden states (U, H) of `ids` at `positions`, where attention is what `plan` says."""
+        output = self.network.base_model(
+            input_ids=torch.tensor([ids], device=self.device),  # (1, U)
+            position_ids=torch.tensor([positions], device=self.device),  # (1, U)
+            attention_mask=torch.zeros(1, 1, 1, 1, device=self.device),  # 4-D: handed on untouched
+            use_cache=False,
+            plan=plan,
+        )
+        return output.last_hidden_state[0]
+
+    @torch.inference_mode()
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Next-token logits (R, V) of hidden states (R, H), in float32 or better."""
+        logits = self.network.get_output_embeddings()(hidden)
+        return logits if logits.dtype == torch.float64 else logits.float()
+
+
+def load_model(path: str | None = None, dtype: str = "float32") -> LanguageModel:
+    """The packaged SmolLM2 if `path` is None, else a folder or a hub id. ModelUnavailable if it cannot be had."""
+    if dtype not in DTYPES:
+        raise ModelUnavailable(f"unknown dtype {dtype!r}; use one of {', '.join(DTYPES)}")
+    transformers_logging.disable_progress_bar()
+    if path is None:
+        folder = str(packaged.packaged_folder())
+        return wrap(*_read(folder, dtype), name=packaged.NAME, revision=packaged.SHA256)
+    _require_place(path)
+    network, tokenizer = _read(path, dtype)
+    name = Path(path).name if Path(path).is_dir() else path
+    return wrap(network, tokenizer, name=name, revision=_revision(path, network.config))
+
+
+def wrap(network: Any, tokenizer: Any, name: str, revision: str) -> LanguageModel:
+    """A LanguageModel around a transformers network; its attention is switched to ours."""
+    _require_supported(network.config, name)
+    network.set_attn_implementation(IMPLEMENTATION)
+    network.eval().requires_grad_(requires_grad=False)
+    return LanguageModel(network, tokenizer, name, revision)
+
+
+def _read(path: str, dtype: str) -> Any:
+    """The network and tokenizer at `path`; the config is judged before gigabytes are read."""
+    try:
+        config = AutoConfig.from_pretrained(path, trust_remote_code=False)
+        _require_supported(config, path)
+        network = AutoModelForCausalLM.from_pretrained(
+            path, config=config, dtype=DTYPES[dtype], trust_remote_code=False
+        )
+        return network, AutoTokenizer.from_pretrained(path, trust_remote_code=False)
+    except (OSError, ValueError, KeyError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise ModelUnavailable(f"cannot load a model from {path!r}: {reason}") from error
+
+
+def _require_place(path: str) -> None:
+    place = Path(path).expanduser()
+    if place.is_dir():
+        if not (place / "config.json").is_file():
+            raise ModelUnavailable(f"{path} holds no model: it has no config.json")
+    elif place.exists():
+        raise ModelUnavailable(f"{path} is a file; pass the model's folder, or a hub id")
+    elif path.count("/") != 1 or path.startswith((".", "~", os.sep)):
+        raise ModelUnavailable(
+            f"no model at {path!r}: no such folder; pass a folder, or a hub id like org/name"
+        )
+
+
+def _require_supported(config: Any, name: str) -> None:
+    """Refuse what the shared-context scorer would get wrong in silence."""
+    if config.model_type not in FAMILIES:
+        raise ModelUnavailable(
+            f"{name}: models of type {config.model_type!r} are not supported (only {', '.join(FAMILIES)})"
+        )
+    kinds = set(getattr(config, "layer_types", None) or ()) - {"full_attention"}
+    if kinds:
+        raise ModelUnavailable(
+            f"{name}: layers with {', '.join(sorted(kinds))} cannot share one context among candidates"
+        )
+    rope = (getattr(config, "rope_parameters", None) or {}).get("rope_type", "default")
+    if rope in ("dynamic", "longrope"):
+        raise ModelUnavailable(
+            f"{name}: {rope!r} positions change with the length, so a context's keys cannot be kept"
+        )
+
+
+def _revision(path: str, config: Any) -> str:
+    """The hub's commit, or a digest of the folder's config and of its weight files' sizes, heads and tails."""
+    commit = getattr(config, "_commit_hash", None)
+    if commit:
+        return commit
+    digest = hashlib.sha256((Path(path) / "config.json").read_bytes())
+    for file in sorted(Path(path).glob("*.safetensors")) + sorted(Path(path).glob("*.bin")):
+        size = file.stat().st_size
+        digest.update(f"{file.name} {size}\n".encode())
+        with file.open("rb") as handle:
+            digest.update(handle.read(1 << 20))
+            handle.seek(max(0, size - (1 << 20)))
+            digest.update(handle.read())
+    return digest.hexdigest()
