@@ -1,0 +1,196 @@
+"""The audit: what a set of candidates is worth on held-out turns. First records, then figures from records alone.
+
+A record is one turn, *choose* turns included:
+
+    {"question", "split", "source", "trace", "turn", "kind", "context_hash", "action",
+     "lp": {"free": [kind, arguments], "empty": [..], "neutral": [[..] x 5], "candidates": {ID: [..]}, "pool": [[..] x 64]},
+     "assigned": ID or null, "assignments": {SET: ID or null},
+     "scores": {"raw": {ID: x}, "pmi": {..}, "batch": {..}}, "selected": {"raw": ID, "pmi": ID, "batch": ID}}
+
+lp comes from the reference model, scores from the audited one. Which candidate the assignment rule gives to a turn is
+handed in as data: this module knows no miner.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from ..data.identity import Split
+from ..data.render import NEUTRAL, RenderedAction
+from . import calibrate
+from .context import Context
+from .likelihoods import encode_action, likelihoods
+from .model import LanguageModel
+from .plain import totals
+from .recovery import SetView, selected_choice
+from .score import score_sharing_context
+from .selection import candidate_ids, scores_of
+
+CALIBRATIONS = ("raw", "pmi", "batch")
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class AuditTurn:
+    """One turn to audit. `context` ends in a newline; `example` is its source's worked example, "" for none."""
+
+    question: str
+    split: Split
+    source: str
+    trace: str
+    turn: int
+    kind: str
+    example: str
+    context: str
+    thought: str
+    action: RenderedAction
+    assignments: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class AuditTexts:
+    """The texts that are injected on every turn; `pool` (random *mine* thoughts) may be empty."""
+
+    candidates: Mapping[str, str]
+    pool: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class AuditModels:
+    """`reference` gives lp, `audited` selects; usually one and the same. alpha as in SSR's score."""
+
+    reference: LanguageModel
+    audited: LanguageModel
+    alpha: float = 1.0
+
+
+def record_turns(
+    turns: Sequence[AuditTurn],
+    texts: AuditTexts,
+    models: AuditModels,
+    beginnings: Mapping[str, Mapping[str, str]],
+    progress: Callable[[], None] = lambda: None,
+) -> Iterator[Json]:
+    """One uncalibrated record a turn, grouped by source; `beginnings` of the kinds by source."""
+    for source in sorted({turn.source for turn in turns}):
+        contexts: dict[int, Context] = {}
+        for turn in (t for t in turns if t.source == source):
+            yield _record(turn, texts, models, beginnings[source], contexts)
+            progress()
+
+
+def calibrate_records(
+    records: Sequence[Json], premise: Mapping[str, float], views: Sequence[SetView]
+) -> list[Json]:
+    """The records with `pmi` and `batch` scores and every set's selections; batch offsets come from *choose* turns."""
+    choose = [record for record in records if record["split"] == Split.CHOOSE]
+    bias = batch_bias(choose)
+    calibrated = []
+    for record in records:
+        raw = record["scores"]["raw"]
+        scores = {
+            "raw": raw,
+            "pmi": {id: score - premise[id] for id, score in raw.items()},
+            "batch": {id: score - bias.get(id, 0.0) for id, score in raw.items()},
+        }
+        calibrated.append({**record, "scores": scores})
+    for view in views:
+        for calibration in CALIBRATIONS:
+            choices = selected_choice(calibrated, view.ids, calibration)
+            for record, id in zip(calibrated, choices, strict=True):
+                record.setdefault("selections", {}).setdefault(view.name, {})[calibration] = id
+    main = views[0].name
+    return [
+        {
+            **record,
+            "assigned": record["assignments"].get(main),
+            "selected": record["selections"][main],
+        }
+        for record in calibrated
+    ]
+
+
+def batch_bias(choose: Sequence[Json]) -> dict[str, float]:
+    """Each candidate's mean raw score over *choose* turns; what batch calibration subtracts."""
+    if not choose:
+        return {}
+    ids = choose[0]["scores"]["raw"]
+    return {id: float(np.mean([record["scores"]["raw"][id] for record in choose])) for id in ids}
+
+
+def premise_scores(model: LanguageModel, texts: Mapping[str, str], alpha: float) -> dict[str, float]:
+    """Each candidate's score after the content-free premise; what PMI subtracts."""
+    ids = candidate_ids(model, list(texts.values()))
+    return _by_id(texts, scores_of(calibrate.premise_sums(model, ids), [*map(len, ids)], alpha))
+
+
+def selection_scores(context: Context, texts: Mapping[str, str], alpha: float) -> dict[str, float]:
+    """SSR's score of each candidate after `context`: summed log-probability over length ** alpha."""
+    ids = candidate_ids(context.model, list(texts.values()))
+    sums = totals(score_sharing_context(context, ids).log_probs)
+    return _by_id(texts, scores_of(sums, [*map(len, ids)], alpha))
+
+
+def _record(
+    turn: AuditTurn,
+    texts: AuditTexts,
+    models: AuditModels,
+    beginnings: Mapping[str, str],
+    contexts: dict[int, Context],
+) -> Json:
+    context = _context(turn, models.reference, contexts)
+    code = encode_action(models.reference, turn.action, turn.kind, beginnings)
+    same = models.audited is models.reference
+    thoughts = [*texts.candidates.values(), turn.thought, None, *NEUTRAL, *texts.pool]
+    found = likelihoods(context, thoughts, code, priced=len(texts.candidates) if same else 0)
+    num = len(texts.candidates)
+    free, empty, *others = found[num:]
+    if same:
+        priced = [one.thought for one in found[:num] if one.thought is not None]
+        lengths = [len(tokens) for tokens in priced]
+        raw = _by_id(texts.candidates, scores_of(totals(priced), lengths, models.alpha))
+    else:
+        raw = selection_scores(
+            _context(turn, models.audited, contexts), texts.candidates, models.alpha
+        )
+    return {
+        "question": turn.question,
+        "split": turn.split.value,
+        "source": turn.source,
+        "trace": turn.trace,
+        "turn": turn.turn,
+        "kind": turn.kind,
+        "context_hash": blake2b((turn.example + turn.context).encode(), digest_size=8).hexdigest(),
+        "action": turn.action.text,
+        "lp": {
+            "free": free.parts,
+            "empty": empty.parts,
+            "neutral": [one.parts for one in others[: len(NEUTRAL)]],
+            "candidates": {
+                id: one.parts for id, one in zip(texts.candidates, found[:num], strict=True)
+            },
+            "pool": [one.parts for one in others[len(NEUTRAL) :]],
+        },
+        "assignments": dict(turn.assignments),
+        "scores": {"raw": raw},
+    }
+
+
+def _context(turn: AuditTurn, model: LanguageModel, contexts: dict[int, Context]) -> Context:
+    """The turn's context, prefilled; the source's worked example is prefilled once and kept."""
+    example = model.encode(turn.example)
+    context = contexts.get(id(model))
+    if context is None:
+        context = contexts[id(model)] = Context(model)
+        if example:
+            context.extend(example)
+    context.rollback(len(example))
+    context.extend(model.encode(turn.context))
+    return context
+
+
+def _by_id(texts: Mapping[str, str], scores: np.ndarray) -> dict[str, float]:
+    return dict(zip(texts, scores.tolist(), strict=True))
