@@ -1,0 +1,287 @@
+"""The command line: one verb a task. Parses, calls a service, prints; decides nothing.
+
+`--json` prints one JSON document on standard output; progress and messages go to standard error. Exit codes: 0 done,
+1 a check failed, 2 a mistake in the call or its input, 3 done in part. Heavy imports wait until a verb needs them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Optional  # noqa: UP035  (typer reads Optional at run time)
+
+import typer
+
+from ..data.errors import ForethoughtError
+from ..data.library import library_hash
+from ..data.store import DEFAULT, Store
+from . import terminal
+from .score_options import Calibration, Method, ScoreOptions
+from .wiring import find_set, make_embedder, make_model, make_models, open_existing
+
+app = typer.Typer(
+    name="forethought",
+    help="Thoughts prepared in advance: mine, curate, measure and export reasoning candidates.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+traces_app = typer.Typer(help="Look at imported traces.", no_args_is_help=True)
+sets_app = typer.Typer(help="Look at candidate sets.", no_args_is_help=True)
+app.add_typer(traces_app, name="traces")
+app.add_typer(sets_app, name="sets")
+
+StoreUrl = Annotated[str, typer.Option("--store", help="Path or SQLAlchemy URL of the store.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
+Model = Annotated[
+    Optional[str], typer.Option(help="Causal model: local path or hub id; default SmolLM2-135M.")
+]
+EmbedderPath = Annotated[
+    Optional[str],
+    typer.Option("--embedder", help="sentence-transformers model; default all-MiniLM-L6-v2."),
+]
+SetName = Annotated[
+    str, typer.Argument(help="A stored set, ssr, handwritten, or a reasoning library's path.")
+]
+
+
+@app.command("import")
+def import_command(
+    paths: Annotated[list[str], typer.Argument(help="Files, folders or globs of traces.")],
+    store: StoreUrl = DEFAULT,
+    source: Annotated[
+        Optional[str], typer.Option(help="Name of the collection; default: the folder's name.")
+    ] = None,
+    format: Annotated[
+        Optional[str], typer.Option(help="Read as this format; default: by content.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read agents' traces into the store; unusable rows go to quarantine with the reason. Exit 3 if any did."""
+    from .importing import import_traces
+
+    with terminal.counter("import", quiet=as_json) as progress:
+        report = import_traces(
+            Store.open(store), paths, source, format, lambda r: progress(r.traces + r.duplicates)
+        )
+    terminal.show_import(report, as_json=as_json)
+    if report.quarantined:
+        raise typer.Exit(3)
+
+
+@traces_app.command("list")
+def traces_list(
+    store: StoreUrl = DEFAULT,
+    limit: Annotated[Optional[int], typer.Option(help="At most so many.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Every trace: id, question, outcome, number of turns."""
+    from itertools import islice
+
+    rows = [
+        {"id": s.id, "question": s.question, "outcome": s.outcome, "turns": s.turns, "source": s.source}
+        for s in islice(open_existing(store).summaries(), limit)
+    ]
+    terminal.show_traces(rows, as_json=as_json)
+
+
+@traces_app.command("show")
+def traces_show(
+    id: Annotated[str, typer.Argument(help="A trace's id, or its beginning.")],
+    store: StoreUrl = DEFAULT,
+    as_json: AsJson = False,
+) -> None:
+    """One trace, turn by turn."""
+    terminal.show_trace(open_existing(store).trace(id), as_json=as_json)
+
+
+@app.command()
+def mine(
+    name: Annotated[str, typer.Option(help="Name of the set.")] = "mined",
+    budget: Annotated[int, typer.Option(min=1, help="Candidates at most.")] = 12,
+    store: StoreUrl = DEFAULT,
+    source: Annotated[Optional[str], typer.Option(help="Mine this collection only.")] = None,
+    embedder: EmbedderPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """Mine the traces' thoughts into a candidate set. Reads mine questions only, half of all."""
+    from .mining import mine_set
+
+    opened = open_existing(store)
+    with terminal.stages("mine", quiet=as_json) as progress:
+        result = mine_set(opened, name, make_embedder(embedder), budget, source, progress)
+    terminal.show_mining(opened.candidate_set(name), result, as_json=as_json)
+
+
+@app.command()
+def audit(
+    name: SetName,
+    other: Annotated[Optional[str], typer.Argument(help="A second set, compared pairwise.")] = None,
+    store: StoreUrl = DEFAULT,
+    model: Model = None,
+    reference: Annotated[
+        Optional[str], typer.Option(help="Untrained model that prices actions; default SmolLM2.")
+    ] = None,
+    embedder: EmbedderPath = None,
+    limit: Annotated[
+        int, typer.Option(min=0, help="Test turns, and two thirds as many choose turns; 0: all.")
+    ] = 48,
+    oracle: Annotated[bool, typer.Option(help="Price 64 random thoughts too, for oracles.")] = True,
+    records: Annotated[Optional[Path], typer.Option(help="Write a JSON line a turn here.")] = None,
+    report: Annotated[Optional[Path], typer.Option(help="Write report.html here.")] = None,
+    fail_under: Annotated[
+        Optional[list[str]], typer.Option(help="METRIC=X: exit 1 if the metric is below X.")
+    ] = None,
+    seed: Seed = 0,
+    alpha: Annotated[float, typer.Option(help="Length exponent of SSR's score.")] = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Measure what a set is worth on held-out turns: recovery, collapse, agreement, latency."""
+    from .auditing import AuditPlan
+    from .gates import parse_gate
+    from .reporting import audit_sets, save_audit
+
+    gates = [parse_gate(text) for text in fail_under or []]
+    opened = open_existing(store)
+    sets = [find_set(opened, one) for one in (name, other) if one]
+    plan = AuditPlan(
+        test_turns=limit or None,
+        choose_turns=-(-2 * limit // 3) or None,
+        oracle=oracle,
+        alpha=alpha,
+        seed=seed,
+    )
+    with terminal.bar("audit", quiet=as_json) as progress:
+        result = audit_sets(
+            opened, sets, make_models(model, reference, alpha), make_embedder(embedder), plan, progress
+        )
+    save_audit(opened, sets[0], result, records, report)
+    terminal.show_audit(result.report, as_json=as_json)
+    missed = [message for gate in gates if (message := gate.miss(result.report))]
+    for message in missed:
+        typer.echo(message, err=True)
+    if missed:
+        raise typer.Exit(1)
+
+
+@app.command()
+def score(
+    name: SetName,
+    context: Annotated[Path, typer.Option(help="File whose text is the context, word for word.")],
+    store: StoreUrl = DEFAULT,
+    model: Model = None,
+    method: Annotated[
+        Method, typer.Option(help="shared (fast) or plain (the definition).")
+    ] = Method.SHARED,
+    calibration: Annotated[
+        Calibration, typer.Option(help="What is taken out of the score.")
+    ] = Calibration.RAW,
+    alpha: Annotated[float, typer.Option(help="Length exponent: 1 mean, 0 sum.")] = 1.0,
+    tau: Annotated[float, typer.Option(min=0, help="Temperature; 0 takes the best.")] = 1.0,
+    as_json: AsJson = False,
+) -> None:
+    """Every candidate's likelihood after a context, and which one is taken."""
+    from .scoring import read_context, score_with_store
+
+    options = ScoreOptions(method, calibration, alpha, tau)
+    text = read_context(context)
+    opened = Store.open(store) if Path(store).exists() or "://" in store else None
+    candidate_set = find_set(opened, name)
+    scored = score_with_store(opened, candidate_set, text, make_model(model), options)
+    terminal.show_scores(scored, as_json=as_json)
+
+
+@sets_app.command("list")
+def sets_list(store: StoreUrl = DEFAULT, as_json: AsJson = False) -> None:
+    """Every stored set with its size and hash."""
+    opened = open_existing(store)
+    sets = [opened.candidate_set(name) for name in opened.set_names()]
+    rows = [
+        {"name": s.name, "hash": library_hash(s) if s.active else "", "candidates": len(s.active)}
+        for s in sets
+    ]
+    terminal.show_sets(rows, as_json=as_json)
+
+
+@sets_app.command("show")
+def sets_show(name: SetName, store: StoreUrl = DEFAULT, as_json: AsJson = False) -> None:
+    """One set, candidate by candidate."""
+    terminal.show_set(find_set(Store.open(store), name), as_json=as_json)
+
+
+@app.command()
+def export(
+    name: SetName,
+    to: Annotated[str, typer.Option(help="ssr-library or trl-sft.")],
+    out: Annotated[Path, typer.Option(help="Folder to write into.")],
+    store: StoreUrl = DEFAULT,
+    include_failures: Annotated[bool, typer.Option(help="Keep turns of failed traces.")] = False,
+    include_test: Annotated[bool, typer.Option(help="Keep test questions.")] = False,
+    embedder: EmbedderPath = None,
+    model: Annotated[
+        Optional[str], typer.Option(help="Its tokenizer counts the context; default SmolLM2.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a set for a training run, with a manifest of hashes and of all that was left out."""
+    from .exporting import ExportOptions, export_set, token_counter
+
+    opened = open_existing(store)
+    options = ExportOptions(include_failures, include_test, token_counter(to, model))
+    manifest = export_set(opened, find_set(opened, name), to, out, make_embedder(embedder), options)
+    terminal.show_export(manifest, out, as_json=as_json)
+
+
+@app.command()
+def check(store: StoreUrl = DEFAULT, as_json: AsJson = False) -> None:
+    """Check the store and every set in it; exit 1 if anything is wrong."""
+    problems = open_existing(store).check()
+    terminal.show_check(problems, as_json=as_json)
+    if problems:
+        raise typer.Exit(1)
+
+
+@app.command()
+def ui(
+    store: StoreUrl = DEFAULT,
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 8501,
+    headless: Annotated[bool, typer.Option("--headless", help="Open no browser.")] = False,
+) -> None:
+    """Start the curation app on this machine only."""
+    from .serving import app_command, app_environment
+
+    Store.open(store)
+    raise typer.Exit(
+        subprocess.run(app_command(port, headless), env=app_environment(store), check=False).returncode
+    )
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for store, exports and report.")] = Path("demo-out"),
+    seed: Seed = 0,
+) -> None:
+    """The whole job on real traces that ship with Forethought: import, mine, audit, latency, export, report."""
+    from .demo import run_demo
+
+    run_demo(out, seed)
+
+
+def main() -> None:
+    """Runs the CLI; a user's mistake becomes one line on standard error and an exit code."""
+    try:
+        app()
+    except ForethoughtError as error:
+        print(f"forethought: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("forethought: interrupted; what was stored is kept, run again to go on", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""Which sets stand in an audit's table, and where its results go."""
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ..data.candidates import Candidate, CandidateSet
+from ..data.errors import ForethoughtError
+from ..data.identity import candidate_id
+from ..data.render import NEUTRAL
+from ..data.store import Store
+from ..miner.embed import Embedder
+from ..scorer.audit import AuditModels
+from .auditing import AuditPlan, AuditResult, Corpus, audit, random_set
+from .scoring import bias_key
+
+
+def audit_sets(
+    store: Store,
+    sets: Sequence[CandidateSet],
+    models: AuditModels,
+    embedder: Embedder,
+    plan: AuditPlan,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> AuditResult:
+    """Audits the first of `sets` at all its sizes, with the others, a random set and the neutral sentences beside it."""
+    corpus = Corpus.of(list(store.traces()), embedder)
+    baselines = [random_set(corpus.thoughts, plan.seed, min(6, len(sets[0].active))), neutral_set()]
+    return audit(corpus, [*sets, *nested(sets[0]), *baselines], models, plan, progress)
+
+
+def nested(candidate_set: CandidateSet) -> list[CandidateSet]:
+    """The set's first k candidates for every k below its size: the points of the recovery curve."""
+    return [candidate_set.first(size) for size in range(1, len(candidate_set.active))]
+
+
+def neutral_set() -> CandidateSet:
+    """The content-free sentences as a set: what merely restoring the format is worth."""
+    return CandidateSet("neutral", tuple(Candidate(candidate_id(text), text) for text in NEUTRAL))
+
+
+def save_audit(
+    store: Store,
+    candidate_set: CandidateSet,
+    result: AuditResult,
+    records: Path | None = None,
+    report: Path | None = None,
+) -> None:
+    """Keeps the report and the batch calibration in the store; writes records and report.html where asked."""
+    from .report import write_report
+
+    store.put("audit", candidate_set.name, result.report)
+    settings = result.report["settings"]
+    bias = {c.id: result.batch_bias[c.id] for c in candidate_set.active if c.id in result.batch_bias}
+    if bias:
+        key = bias_key(candidate_set, settings["revision"], settings["alpha"])
+        store.put("calibration", key, {"bias": bias})
+    if records is not None:
+        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in result.records)
+        _write(records, "".join(f"{line}\n" for line in lines))
+    if report is not None:
+        write_report(report, result.report, candidate_set)
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, "utf-8")
+        os.replace(partial, path)
+    except OSError as error:
+        raise ForethoughtError(f"cannot write {path} ({error.strerror}); name another file") from error

@@ -1,0 +1,69 @@
+"""Builds the real things out of what a user names: store, embedder, models, candidate sets.
+
+Torch and transformers are imported only when a model is asked for, so that listing traces starts quickly.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..data.candidates import CandidateSet
+from ..data.errors import NotFound
+from ..data.library import LIBRARIES, builtin, read_library
+from ..data.store import Store
+
+if TYPE_CHECKING:
+    from ..miner.embed import Embedder
+    from ..scorer.audit import AuditModels
+    from ..scorer.model import LanguageModel
+
+BUILTIN = tuple(sorted(path.stem for path in LIBRARIES.glob("*.json")))
+
+
+def open_existing(url: str) -> Store:
+    """The store at `url`; NotFound where a path names none yet, so that a typo makes no empty file."""
+    if "://" not in url and not Path(url).exists():
+        raise NotFound(f"{url}: no store there; fill one with `forethought import` or pass --store")
+    return Store.open(url)
+
+
+def cache_folder() -> Path:
+    """Where converted models and vectors are kept: $FORETHOUGHT_CACHE, else ~/.cache/forethought."""
+    return Path(os.environ.get("FORETHOUGHT_CACHE") or Path.home() / ".cache" / "forethought")
+
+
+def make_embedder(path: str | None) -> Embedder:
+    """The packaged MiniLM, or the sentence-transformers model at `path`, behind the cache on disk."""
+    from ..miner.embed import CachedEmbedder, SentenceEmbedder
+
+    return CachedEmbedder(SentenceEmbedder(path), cache_folder() / "vectors")
+
+
+def make_model(path: str | None) -> LanguageModel:
+    """The packaged SmolLM2, or the causal model at `path`; float32."""
+    from ..scorer.model import load_model
+
+    return load_model(path)
+
+
+def make_models(model: str | None, reference: str | None, alpha: float = 1.0) -> AuditModels:
+    """The audited and the reference model; one and the same object where both names are equal."""
+    from ..scorer.audit import AuditModels
+
+    audited = make_model(model)
+    same = model == reference
+    return AuditModels(audited if same else make_model(reference), audited, alpha)
+
+
+def find_set(store: Store, name: str) -> CandidateSet:
+    """The stored set of this name, else the built-in one, else the reasoning library at this path."""
+    if name in store.set_names():
+        return store.candidate_set(name)
+    if name in BUILTIN:
+        return builtin(name)
+    if Path(name).is_file():
+        return read_library(name)
+    known = ", ".join([*store.set_names(), *BUILTIN])
+    raise NotFound(f"no candidate set {name!r}: not stored, not built in ({known}) and no file")
