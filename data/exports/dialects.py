@@ -5,7 +5,7 @@ Takes values only: labels come from whoever assigned them, traces from the store
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,13 +54,17 @@ def ssr_library(inputs: ExportInputs) -> Bundle:
 
 def trl_sft(inputs: ExportInputs) -> Bundle:
     """The rows, and the set's library beside them: rows name candidates by id and the set by hash."""
-    exported = export_sft(inputs.traces, inputs.labels, inputs.candidate_set, inputs.options)
+    options = inputs.options
+    exported = export_sft(inputs.traces, inputs.labels, inputs.candidate_set, options)
     if not exported.rows:
         reasons = ", ".join(f"{count} {why}" for why, count in exported.left_out.most_common())
         raise NothingToDo(f"no turn to export ({reasons or 'no traces'}); nothing was written")
     facts = {
-        "options": {
-            key: value for key, value in asdict(inputs.options).items() if key != "count_tokens"
+        "inputs": {
+            "traces": dict(sorted(exported.traces.items())),
+            "failures": options.include_failures,
+            "test": options.include_test,
+            "budget": options.budget if options.count_tokens else None,
         },
         "rows": len(exported.rows),
         "splits": dict(sorted(Counter(row["split"] for row in exported.rows).items())),

@@ -43,10 +43,14 @@ class SftOptions:
 
 @dataclass(frozen=True)
 class Exported:
-    """Rows ready for JSON lines; `len(rows)` and all of `left_out` add up to the turns given."""
+    """Rows ready for JSON lines; `len(rows)` and all of `left_out` add up to the turns given.
+
+    `traces` counts the traces given, by source.
+    """
 
     rows: Sequence[Mapping[str, Any]]
     left_out: Counter[LeftOut]
+    traces: Counter[str]
 
 
 def export_sft(
@@ -58,9 +62,11 @@ def export_sft(
     """One row a labelled turn, in the order given. `labels`: turn_id -> id of the assigned candidate."""
     rows: list[Mapping[str, Any]] = []
     left_out: Counter[LeftOut] = Counter()
+    sources: Counter[str] = Counter()
     active = {candidate.id: candidate for candidate in candidate_set.active}
     set_hash = library_hash(candidate_set)
     for trace in traces:
+        sources[trace.source] += 1
         judged = [_label(trace, i, labels, active) for i in range(len(trace.turns))]
         closed = _closed(trace, options)
         if closed is not None:
@@ -69,7 +75,7 @@ def export_sft(
         left_out.update(label for label in judged if isinstance(label, LeftOut))
         kept = {i: label for i, label in enumerate(judged) if isinstance(label, Candidate)}
         rows += [row | {"set_hash": set_hash} for row in _rows(trace, kept, options)]
-    return Exported(rows, left_out)
+    return Exported(rows, left_out, sources)
 
 
 def _closed(trace: Trace, options: SftOptions) -> LeftOut | None:
