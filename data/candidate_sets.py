@@ -11,7 +11,15 @@ from .candidates import Candidate, CandidateSet, Status, check_text
 from .errors import InvalidCandidate, NotFound
 from .history import Author, begin_command, now, revise
 from .identity import canonical
-from .tables import CandidateRow, CommandRow, CommandType, RevisionRow, SetRow, candidate_columns
+from .tables import (
+    CandidateRow,
+    CommandRow,
+    CommandType,
+    RevisionRow,
+    SetRow,
+    candidate_columns,
+    candidate_row,
+)
 
 
 def set_names(session: Session) -> list[str]:
@@ -67,7 +75,7 @@ def save_set(session: Session, candidate_set: CandidateSet, author: Author) -> N
     command_id = begin_command(session, name, CommandType.SAVE_SET, {"candidates": len(order)})
     kept = {row.id for row in touched}
     for id in [*order, *sorted(rows.keys() - places.keys())]:
-        row = rows.get(id) or CandidateRow(set_name=name, id=id)
+        row = rows.get(id) or candidate_row(name, given[id])
         columns = candidate_columns(given[id]) if id in places and id not in kept else {}
         revise(session, row, columns | {"position": places.get(id)}, command_id, author)
 
@@ -92,13 +100,17 @@ def folded(text: str) -> str:
 
 
 def _save_header(session: Session, candidate_set: CandidateSet) -> None:
-    row = session.get(SetRow, candidate_set.name) or SetRow(
-        name=candidate_set.name, created_at=now()
+    row = SetRow(
+        name=candidate_set.name,
+        note=candidate_set.note,
+        version=candidate_set.version,
+        manifest=dict(candidate_set.manifest),
+        created_at=now(),
     )
-    row.note = candidate_set.note
-    row.version = candidate_set.version
-    row.manifest = dict(candidate_set.manifest)
-    session.add(row)
+    stored = session.get(SetRow, candidate_set.name)
+    if stored is not None:
+        row.created_at = stored.created_at
+    session.merge(row)
     session.flush()
 
 

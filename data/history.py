@@ -5,7 +5,7 @@ Does not decide who may change what: that is `candidate_sets.py` (mining) and `c
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from .tables import (
     CommandRow,
     CommandType,
     RevisionRow,
-    candidate_columns,
+    candidate_row,
 )
 
 
@@ -124,9 +124,7 @@ def candidate_at(session: Session, row: CandidateRow, version: int) -> Candidate
     history = [r for r in revisions_of(session, row.set_name, row.id) if r.version <= version]
     if not history or history[-1].version != version:
         return None
-    past = CandidateRow(
-        set_name=row.set_name, id=row.id, version=version, **candidate_columns(row.value())
-    )
+    past = candidate_row(row.set_name, replace(row.value(), version=version))
     for revision in history:
         for key, value in revision.after.items():
             setattr(past, key, value)

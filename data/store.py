@@ -165,7 +165,7 @@ class Store:
 
     def summaries(self) -> Iterator[TraceSummary]:
         """All traces in the order of their ids, without reading their turns."""
-        columns = (
+        columns: Any = (
             TraceRow.id,
             TraceRow.question,
             TraceRow.outcome,
@@ -189,7 +189,8 @@ class Store:
             ).select_from(TraceRow)
             quarantined = session.exec(select(func.count()).select_from(QuarantineRow)).one()
             sets = len(candidate_sets.set_names(session))
-            return Counts(*session.execute(sums).one(), quarantined, sets)
+            traces, turns, thoughts = session.execute(sums).one()
+            return Counts(traces, turns, thoughts, quarantined, sets)
 
     def quarantine(self, rows: Iterable[Unusable]) -> int:
         """Keep unusable rows, each file, position and reason once; how many were new."""

@@ -258,6 +258,17 @@ def candidate_columns(candidate: Candidate) -> dict[str, Any]:
     }
 
 
+def candidate_row(set_name: str, candidate: Candidate) -> CandidateRow:
+    """A row of its own, not yet in any set's order nor in the database."""
+    return CandidateRow(
+        set_name=set_name,
+        id=candidate.id,
+        position=None,
+        version=candidate.version,
+        **candidate_columns(candidate),
+    )
+
+
 def candidate_value(row: CandidateRow | ReleaseItemRow, id: str) -> Candidate:
     return Candidate(
         id=id,

@@ -107,7 +107,7 @@ def test_another_programs_database_is_refused_and_left_alone(tmp_path):
         assert raw.execute("SELECT name FROM sqlite_master").fetchall() == [("trace",)]
 
 
-def test_two_processes_can_make_one_store(tmp_path):
+def test_several_processes_can_make_one_store(tmp_path):
     code = "import sys; from forethought.data.store import Store; print(Store.open(sys.argv[1]).check())"
     made = [
         subprocess.Popen(
