@@ -1,0 +1,38 @@
+"""How a run ended, from the fields and closing words in which its source says so.
+
+NaN, a missing field and anything but a number or a boolean say nothing: unknown is not failure.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ..traces import Outcome
+
+CLOSING = re.compile(r"\s*Episode finished, reward =\s*(\w*)")
+CLOSING_REWARDS = {"True": 1, "1": 1, "False": 0, "0": 0}
+
+
+def outcome_in(record: Mapping[str, Any]) -> Outcome | None:
+    """From `em` (exact match) where there is one, else from `reward`."""
+    return outcome_of(record.get("em")) or outcome_of(record.get("reward"))
+
+
+def outcome_of(reward: Any) -> Outcome | None:
+    """True and 1 are success, all other finite numbers failure."""
+    is_finite = isinstance(reward, int) or (isinstance(reward, float) and math.isfinite(reward))
+    if not is_finite:
+        return None
+    return Outcome.SUCCESS if reward == 1 else Outcome.FAILURE
+
+
+def is_closing(observation: str) -> bool:
+    """Whether an observation only announces the end: it is no tool's result."""
+    return CLOSING.match(observation) is not None
+
+
+def closing_outcome(observation: str) -> Outcome | None:
+    """What a closing observation says, "Episode finished, reward = 1." as well as "= True"."""
+    closing = CLOSING.match(observation)
+    return outcome_of(CLOSING_REWARDS.get(closing[1])) if closing else None

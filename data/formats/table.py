@@ -1,0 +1,42 @@
+"""The formats that are read, one row each; the first row that detects a document reads it.
+
+A new format is a file with a detector and a reader, a row here, and a sample in tests/data/samples.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import UnknownTraceFormat
+from ..traces import Trace
+from .openai_chat import is_openai_chat, read_openai_chat
+from .react_chat import is_react_chat, read_react_chat
+from .react_text import is_react_text, read_react_text
+
+
+@dataclass(frozen=True)
+class TraceFormat:
+    """`detects` takes any JSON value and never raises; `reads` takes what it detected.
+
+    A trace comes back without source, file, position and format, and may lack a question or turns.
+    """
+
+    name: str
+    detects: Callable[[Any], bool]
+    reads: Callable[[Any], Trace]
+
+
+FORMATS = (
+    TraceFormat("react-text", is_react_text, read_react_text),
+    TraceFormat("react-chat", is_react_chat, read_react_chat),
+    TraceFormat("openai-chat", is_openai_chat, read_openai_chat),
+)
+
+
+def formats_named(name: str | None) -> tuple[TraceFormat, ...]:
+    """The row of that name, or all rows for None; UnknownTraceFormat where there is no such row."""
+    rows = tuple(row for row in FORMATS if name in (None, row.name))
+    if not rows:
+        known = ", ".join(row.name for row in FORMATS)
+        raise UnknownTraceFormat(f"{name!r} is no trace format; choose one of {known}")
+    return rows
