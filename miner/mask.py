@@ -17,8 +17,12 @@ from .thoughts import Thought
 
 FILLER = "it"
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
-MIN_SHARE = 0.03  # of questions whose thoughts use a word; about 166 of 4,239 word types pass on FireAct
-COMMON_SHARE = 0.20  # above this a word is grammar ("the", "search") even where the question has it too
+MIN_SHARE = (
+    0.03  # of questions whose thoughts use a word; about 166 of 4,239 word types pass on FireAct
+)
+COMMON_SHARE = (
+    0.20  # above this a word is grammar ("the", "search") even where the question has it too
+)
 MIN_QUESTIONS = 20  # fewer questions than this say nothing about which words are common
 
 
@@ -80,7 +84,11 @@ class Mask:
         word = match.group()
         if any(character.isdigit() for character in word):
             return False
-        if word[0].isupper() and not _opens_sentence(text, match.start()) and not _is_first_person(word):
+        if (
+            word[0].isupper()
+            and not _opens_sentence(text, match.start())
+            and not _is_first_person(word)
+        ):
             return False
         folded = _fold(word)
         share = self.shares.get(folded, 0.0)

@@ -17,7 +17,22 @@ from .thoughts import Thought
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"'“(]?[A-ZÀ-Þ])")
 MIN_WORDS, MAX_WORDS = 4, 35
 FIRST_PERSON = {"i", "i'll", "i've", "i'm", "i'd", "my", "me", "we", "let"}
-DANGLING = {"and", "but", "or", "because", "which", "so", "then", "it", "they", "he", "she", "his", "her", "their"}
+DANGLING = {
+    "and",
+    "but",
+    "or",
+    "because",
+    "which",
+    "so",
+    "then",
+    "it",
+    "they",
+    "he",
+    "she",
+    "his",
+    "her",
+    "their",
+}
 
 
 @dataclass(frozen=True)
@@ -63,7 +78,7 @@ def lint(text: str) -> list[str]:
         problems.append("is not a whole statement")
     if any(tag in text for tag in RESERVED):
         problems.append("holds a reserved tag")
-    if any(mark in text for mark in "[]{}<>\n\"“”"):
+    if any(mark in text for mark in '[]{}<>\n"“”'):
         problems.append("holds brackets, quotes or several lines")
     return problems
 

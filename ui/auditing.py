@@ -92,7 +92,9 @@ def audit(
     views = [view_of(candidate_set) for candidate_set in sets]
     candidates = {c.id: c.text for candidate_set in sets for c in candidate_set.active}
     if not views or not all(view.ids for view in views):
-        raise NothingToDo(f"set {sets[0].name!r} has no active candidate to audit; accept or mine some")
+        raise NothingToDo(
+            f"set {sets[0].name!r} has no active candidate to audit; accept or mine some"
+        )
     turns, thoughts = pick_turns(corpus.traces, plan)
     assignments = assign_turns(corpus, sets, thoughts)
     audit_turns = _audit_turns(corpus.traces, turns, assignments, models.reference)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated, Optional  # noqa: UP035  (typer reads Optional at run time)
+from typing import Annotated
 
 import typer
 
@@ -36,10 +36,10 @@ StoreUrl = Annotated[str, typer.Option("--store", help="Path or SQLAlchemy URL o
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
 Model = Annotated[
-    Optional[str], typer.Option(help="Causal model: local path or hub id; default SmolLM2-135M.")
+    str | None, typer.Option(help="Causal model: local path or hub id; default SmolLM2-135M.")
 ]
 EmbedderPath = Annotated[
-    Optional[str],
+    str | None,
     typer.Option("--embedder", help="sentence-transformers model; default all-MiniLM-L6-v2."),
 ]
 SetName = Annotated[
@@ -52,10 +52,10 @@ def import_command(
     paths: Annotated[list[str], typer.Argument(help="Files, folders or globs of traces.")],
     store: StoreUrl = DEFAULT,
     source: Annotated[
-        Optional[str], typer.Option(help="Name of the collection; default: the folder's name.")
+        str | None, typer.Option(help="Name of the collection; default: the folder's name.")
     ] = None,
     format: Annotated[
-        Optional[str], typer.Option(help="Read as this format; default: by content.")
+        str | None, typer.Option(help="Read as this format; default: by content.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -74,14 +74,20 @@ def import_command(
 @traces_app.command("list")
 def traces_list(
     store: StoreUrl = DEFAULT,
-    limit: Annotated[Optional[int], typer.Option(help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(help="At most so many.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Every trace: id, question, outcome, number of turns."""
     from itertools import islice
 
     rows = [
-        {"id": s.id, "question": s.question, "outcome": s.outcome, "turns": s.turns, "source": s.source}
+        {
+            "id": s.id,
+            "question": s.question,
+            "outcome": s.outcome,
+            "turns": s.turns,
+            "source": s.source,
+        }
         for s in islice(open_existing(store).summaries(), limit)
     ]
     terminal.show_traces(rows, as_json=as_json)
@@ -102,43 +108,45 @@ def mine(
     name: Annotated[str, typer.Option(help="Name of the set.")] = "mined",
     budget: Annotated[int, typer.Option(min=1, help="Candidates at most.")] = 12,
     store: StoreUrl = DEFAULT,
-    source: Annotated[Optional[str], typer.Option(help="Mine this collection only.")] = None,
+    source: Annotated[str | None, typer.Option(help="Mine this collection only.")] = None,
     embedder: EmbedderPath = None,
     as_json: AsJson = False,
 ) -> None:
     """Mine the traces' thoughts into a candidate set. Reads mine questions only, half of all."""
+    from .audit_table import show_mining
     from .mining import mine_set
 
     opened = open_existing(store)
     with terminal.stages("mine", quiet=as_json) as progress:
         result = mine_set(opened, name, make_embedder(embedder), budget, source, progress)
-    terminal.show_mining(opened.candidate_set(name), result, as_json=as_json)
+    show_mining(opened.candidate_set(name), result, as_json=as_json)
 
 
 @app.command()
 def audit(
     name: SetName,
-    other: Annotated[Optional[str], typer.Argument(help="A second set, compared pairwise.")] = None,
+    other: Annotated[str | None, typer.Argument(help="A second set, compared pairwise.")] = None,
     store: StoreUrl = DEFAULT,
     model: Model = None,
     reference: Annotated[
-        Optional[str], typer.Option(help="Untrained model that prices actions; default SmolLM2.")
+        str | None, typer.Option(help="Untrained model that prices actions; default SmolLM2.")
     ] = None,
     embedder: EmbedderPath = None,
     limit: Annotated[
         int, typer.Option(min=0, help="Test turns, and two thirds as many choose turns; 0: all.")
     ] = 48,
     oracle: Annotated[bool, typer.Option(help="Price 64 random thoughts too, for oracles.")] = True,
-    records: Annotated[Optional[Path], typer.Option(help="Write a JSON line a turn here.")] = None,
-    report: Annotated[Optional[Path], typer.Option(help="Write report.html here.")] = None,
+    records: Annotated[Path | None, typer.Option(help="Write a JSON line a turn here.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write report.html here.")] = None,
     fail_under: Annotated[
-        Optional[list[str]], typer.Option(help="METRIC=X: exit 1 if the metric is below X.")
+        list[str] | None, typer.Option(help="METRIC=X: exit 1 if the metric is below X.")
     ] = None,
     seed: Seed = 0,
     alpha: Annotated[float, typer.Option(help="Length exponent of SSR's score.")] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Measure what a set is worth on held-out turns: recovery, collapse, agreement, latency."""
+    from .audit_table import show_audit
     from .auditing import AuditPlan
     from .gates import parse_gate
     from .reporting import audit_sets, save_audit
@@ -155,10 +163,15 @@ def audit(
     )
     with terminal.bar("audit", quiet=as_json) as progress:
         result = audit_sets(
-            opened, sets, make_models(model, reference, alpha), make_embedder(embedder), plan, progress
+            opened,
+            sets,
+            make_models(model, reference, alpha),
+            make_embedder(embedder),
+            plan,
+            progress,
         )
     save_audit(opened, sets[0], result, records, report)
-    terminal.show_audit(result.report, as_json=as_json)
+    show_audit(result.report, as_json=as_json)
     missed = [message for gate in gates if (message := gate.miss(result.report))]
     for message in missed:
         typer.echo(message, err=True)
@@ -221,7 +234,7 @@ def export(
     include_test: Annotated[bool, typer.Option(help="Keep test questions.")] = False,
     embedder: EmbedderPath = None,
     model: Annotated[
-        Optional[str], typer.Option(help="Its tokenizer counts the context; default SmolLM2.")
+        str | None, typer.Option(help="Its tokenizer counts the context; default SmolLM2.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -254,13 +267,17 @@ def ui(
 
     Store.open(store)
     raise typer.Exit(
-        subprocess.run(app_command(port, headless), env=app_environment(store), check=False).returncode
+        subprocess.run(
+            app_command(port, headless=headless), env=app_environment(store), check=False
+        ).returncode
     )
 
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for store, exports and report.")] = Path("demo-out"),
+    out: Annotated[Path, typer.Option(help="Folder for store, exports and report.")] = Path(
+        "demo-out"
+    ),
     seed: Seed = 0,
 ) -> None:
     """The whole job on real traces that ship with Forethought: import, mine, audit, latency, export, report."""
@@ -277,7 +294,9 @@ def main() -> None:
         print(f"forethought: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        print("forethought: interrupted; what was stored is kept, run again to go on", file=sys.stderr)
+        print(
+            "forethought: interrupted; what was stored is kept, run again to go on", file=sys.stderr
+        )
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)

@@ -100,9 +100,13 @@ def read_context(path: Path) -> str:
     try:
         return path.read_text("utf-8-sig")
     except FileNotFoundError as error:
-        raise NotFound(f"{path}: no such file; --context names a file that holds the context") from error
+        raise NotFound(
+            f"{path}: no such file; --context names a file that holds the context"
+        ) from error
     except UnicodeDecodeError as error:
-        raise NotFound(f"{path}: not UTF-8 text (byte {error.start}); save the context as UTF-8") from error
+        raise NotFound(
+            f"{path}: not UTF-8 text (byte {error.start}); save the context as UTF-8"
+        ) from error
     except OSError as error:
         raise NotFound(f"{path}: cannot be read ({error.strerror})") from error
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 
-def app_command(port: int, headless: bool) -> list[str]:  # noqa: FBT001  (mirrors the flag)
+def app_command(port: int, *, headless: bool) -> list[str]:
     """The command line that serves the app on 127.0.0.1."""
     return [
         *(sys.executable, "-m", "streamlit", "run", str(Path(__file__).with_name("app.py"))),

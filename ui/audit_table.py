@@ -1,0 +1,88 @@
+"""An audit and a mining run as tables in the terminal."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rich.table import Table
+
+from ..data.candidates import CandidateSet
+from ..miner.mine import MiningResult
+from .mining import figures
+from .terminal import OUT, plain, print_json, set_json, show_set
+
+Json = Mapping[str, Any]
+
+
+def show_mining(candidate_set: CandidateSet, result: MiningResult, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(set_json(candidate_set) | {"mining": figures(result)})
+    show_set(candidate_set)
+    OUT.print(
+        f"{result.num_thoughts} thoughts ({result.num_distinct} distinct once masked), "
+        f"{result.num_clusters} clusters, {result.num_phrases} instance-free sentences; "
+        f"the set's move fits {result.assigned_share:.0%} of the thoughts"
+    )
+
+
+def show_audit(report: Json, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(report)
+    turns, main = report["turns"], report["set"]
+    table = Table(
+        *(
+            "set",
+            "size",
+            "assigned",
+            "routed",
+            "kind, nats",
+            "raw",
+            "pmi",
+            "batch",
+            "most used, raw",
+        ),
+        title=plain(
+            f"Recovery of {main} on {turns['test']} test turns, {turns['choose']} choose turns"
+        ),
+    )
+    for name, figures_ in report["sets"].items():
+        selected = figures_["selected_recovery"]
+        table.add_row(
+            plain(name),
+            str(figures_["size"]),
+            _interval(figures_["assigned_recovery"]),
+            _interval(figures_["routed_recovery"]),
+            f"{figures_['assigned_recovery']['kind_nats']:+.2f}",
+            *(_value(selected[calibration]) for calibration in ("raw", "pmi", "batch")),
+            _value(figures_["collapse"]["top_share"]),
+        )
+    OUT.print(table)
+    OUT.print(f"best constant: {_interval(report['constant_recovery'])}")
+    free = report["free_gain"]
+    OUT.print(f"the free thought gains {_interval(free)} nats over a neutral sentence")
+    for other, figures_ in report["differences"].items():
+        if "[:" not in other:
+            OUT.print(
+                plain(
+                    f"{main} less {other}: assigned {_interval(figures_['assigned_recovery'])}, "
+                    f"routed {_interval(figures_['routed_recovery'])}"
+                )
+            )
+    show_latency(report["latency"])
+
+
+def show_latency(latency: Json) -> None:
+    """Reasoning latency a turn of each mode."""
+    table = Table("reasoning a turn, ms", "p50", "p95")
+    for mode in ("select", "think", "think_65"):
+        table.add_row(mode, f"{latency[mode]['p50']:.0f}", f"{latency[mode]['p95']:.0f}")
+    OUT.print(table)
+
+
+def _value(estimate: Json) -> str:
+    return "not told" if estimate["value"] is None else f"{estimate['value']:+.2f}"
+
+
+def _interval(estimate: Json) -> str:
+    if estimate["value"] is None:
+        return f"not told ({estimate['nats']:+.2f} nats)" if "nats" in estimate else "not told"
+    return f"{estimate['value']:+.2f} [{estimate['low']:+.2f}, {estimate['high']:+.2f}]"

@@ -1,0 +1,210 @@
+"""What the terminal shows: JSON on standard output for scripts, tables for people, progress on standard error.
+
+Text from traces is untrusted: it is shown without markup and without control characters.
+"""
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from ..data.candidates import CandidateSet
+from ..data.library import library_hash
+from ..data.traces import Trace
+
+OUT = Console()
+ERR = Console(stderr=True)
+SHOWN_PROBLEMS = 10
+Json = Mapping[str, Any]
+
+
+def plain(text: str) -> Text:
+    """Untrusted text as it stands, control characters replaced."""
+    safe = (c if c in "\n\t" or unicodedata.category(c) != "Cc" else "\ufffd" for c in text)
+    return Text("".join(safe))
+
+
+def print_json(value: Any) -> None:
+    """One JSON document on standard output."""
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on standard error; call it with what is done and the total."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=ERR, transient=True, disable=quiet) as progress:
+        task = progress.add_task(title, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def counter(title: str, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
+    """A running count on standard error, where the total is not known."""
+    columns = (TextColumn("{task.description}"), TextColumn("{task.completed} traces"))
+    with Progress(*columns, console=ERR, transient=True, disable=quiet) as progress:
+        task = progress.add_task(title, total=None)
+        yield lambda done: progress.update(task, completed=done)
+
+
+@contextmanager
+def stages(title: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """The stage at work, on standard error."""
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), console=ERR, transient=True, disable=quiet
+    ) as progress:
+        task = progress.add_task(title, total=None)
+        yield lambda stage: progress.update(task, description=f"{title}: {stage}")
+
+
+def show_import(report: Any, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(report.as_json())
+    OUT.print(
+        f"{report.traces} traces, {report.turns} turns, {report.thoughts} thoughts; "
+        f"{report.duplicates} were known already, {report.quarantined} quarantined"
+    )
+    if report.without_thoughts:
+        OUT.print(
+            f"{report.without_thoughts} traces hold no thought, so nothing can be mined from them"
+        )
+    for one in report.skipped:
+        OUT.print(plain(f"skipped {one.file}: {one.reason}"))
+    for one in report.rejected[:SHOWN_PROBLEMS]:
+        OUT.print(plain(f"quarantined {one.file}, {one.position}: {one.reason}"))
+    if len(report.rejected) > SHOWN_PROBLEMS:
+        OUT.print(f"... and {len(report.rejected) - SHOWN_PROBLEMS} more; `--json` lists them all")
+
+
+def show_traces(rows: Sequence[Json], *, as_json: bool) -> None:
+    if as_json:
+        return print_json(rows)
+    table = Table("id", "turns", "outcome", "question")
+    for row in rows:
+        table.add_row(
+            row["id"], str(row["turns"]), row["outcome"] or "unknown", plain(row["question"])
+        )
+    OUT.print(table)
+
+
+def trace_json(trace: Trace) -> dict[str, Any]:
+    """A trace as `traces show --json` prints it; observation i answers action i."""
+    return {
+        "id": trace.id,
+        "question": trace.question,
+        "outcome": trace.outcome,
+        "source": trace.source,
+        "format": trace.format,
+        "file": trace.file,
+        "position": trace.position,
+        "split": trace.split,
+        "turns": [
+            {
+                "thoughts": list(turn.thoughts),
+                "actions": [{"name": a.name, "arguments": dict(a.arguments)} for a in turn.actions],
+                "observations": list(turn.observations),
+                "images": list(turn.images),
+            }
+            for turn in trace.turns
+        ],
+    }
+
+
+def show_trace(trace: Trace, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(trace_json(trace))
+    OUT.print(
+        plain(f"{trace.id}  {trace.source}  {trace.outcome or 'outcome unknown'}  {trace.split}")
+    )
+    OUT.print(plain(f"Question: {trace.question}"), style="bold")
+    for index, turn in enumerate(trace.turns):
+        for thought in turn.thoughts:
+            OUT.print(plain(f"[{index}] {thought}"), style="cyan")
+        for i, action in enumerate(turn.actions):
+            arguments = json.dumps(dict(action.arguments), ensure_ascii=False)
+            OUT.print(plain(f"    {action.name} {arguments}"))
+            if i < len(turn.observations) and turn.observations[i]:
+                OUT.print(plain(f"    -> {turn.observations[i]}"), style="dim")
+
+
+def set_json(candidate_set: CandidateSet) -> dict[str, Any]:
+    """A set as `sets show --json` prints it; support and questions are counts."""
+    return {
+        "name": candidate_set.name,
+        "hash": library_hash(candidate_set),
+        "candidates": [
+            {
+                "id": c.id,
+                "text": c.text,
+                "expected_actions": list(c.expected_actions),
+                "support": len(c.support),
+                "questions": c.questions,
+                "status": c.status,
+            }
+            for c in candidate_set.candidates
+        ],
+    }
+
+
+def show_set(candidate_set: CandidateSet, *, as_json: bool = False) -> None:
+    if as_json:
+        return print_json(set_json(candidate_set))
+    table = Table(
+        "candidate", "then", "support", "questions", "status", title=plain(candidate_set.name)
+    )
+    for c in candidate_set.candidates:
+        actions = plain(", ".join(c.expected_actions) or "-")
+        table.add_row(plain(c.text), actions, str(len(c.support)), str(c.questions), c.status)
+    OUT.print(table)
+
+
+def show_sets(rows: Sequence[Json], *, as_json: bool) -> None:
+    if as_json:
+        return print_json(rows)
+    table = Table("set", "candidates", "hash")
+    for row in rows:
+        table.add_row(plain(row["name"]), str(row["candidates"]), row["hash"][:16])
+    OUT.print(table)
+
+
+def show_scores(scored: Json, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(scored)
+    table = Table("", "candidate", "tokens", "sum", "score", "probability")
+    for row in scored["candidates"]:
+        mark = ">" if row["id"] == scored["selected"] else ""
+        numbers = (f"{row['sum']:.2f}", f"{row['score']:.3f}", f"{row['probability']:.3f}")
+        table.add_row(mark, plain(row["text"]), str(row["tokens"]), *numbers)
+    OUT.print(table)
+    parts = ", ".join(f"{part} {ms:.0f} ms" for part, ms in scored["milliseconds"].items())
+    OUT.print(f"{scored['context_tokens']} context tokens, {scored['model']}; {parts}")
+
+
+def show_export(manifest: Json, folder: Path, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(manifest)
+    OUT.print(plain(f"wrote {', '.join(manifest['files'])} and manifest.json to {folder}"))
+    if "rows" in manifest:
+        left = ", ".join(f"{n} {why}" for why, n in manifest["left_out"].items()) or "nothing"
+        OUT.print(f"{manifest['rows']} rows; left out: {left}")
+
+
+def show_check(problems: Sequence[str], *, as_json: bool) -> None:
+    if as_json:
+        return print_json({"ok": not problems, "problems": list(problems)})
+    for problem in problems:
+        OUT.print(plain(problem))
+    if not problems:
+        OUT.print("ok")
