@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from .errors import InvalidCandidate, NotFound
-from .identity import canonical, candidate_id
+from .identity import candidate_id, canonical
 from .traces import kind_of
 
 MINED_AT = "1970-01-01T00:00:00Z"  # the authors' hash covers it, so a mined set must not carry a clock
