@@ -126,7 +126,9 @@ def _render_turn(turn: Turn) -> str:
     for i, action in enumerate(turn.actions):
         lines.append(render_action(action).text)
         if action.kind != ANSWER or turn.observations[i : i + 1] not in ((), ("",)):
-            lines.append(f"Observation: {turn.observations[i] if i < len(turn.observations) else ''}")
+            lines.append(
+                f"Observation: {turn.observations[i] if i < len(turn.observations) else ''}"
+            )
     return "".join(f"{line}\n" for line in lines)
 
 

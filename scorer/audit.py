@@ -121,7 +121,9 @@ def batch_bias(choose: Sequence[Json]) -> dict[str, float]:
     return {id: float(np.mean([record["scores"]["raw"][id] for record in choose])) for id in ids}
 
 
-def premise_scores(model: LanguageModel, texts: Mapping[str, str], alpha: float) -> dict[str, float]:
+def premise_scores(
+    model: LanguageModel, texts: Mapping[str, str], alpha: float
+) -> dict[str, float]:
     """Each candidate's score after the content-free premise; what PMI subtracts."""
     ids = candidate_ids(model, list(texts.values()))
     return _by_id(texts, scores_of(calibrate.premise_sums(model, ids), [*map(len, ids)], alpha))

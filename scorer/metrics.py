@@ -60,7 +60,9 @@ class Resampler:
     def collapse(self, choice: Sequence[str], ids: Sequence[str]) -> dict[str, Estimate]:
         """`top_share` of the most used candidate; `entropy` of use over log(size): 0 one candidate, 1 all equally."""
         used = np.array([[id == chosen for id in ids] for chosen in choice], dtype=float)
-        shares = self.weights @ used / self.weights.sum(axis=1, keepdims=True)  # (1 + resamples, ids)
+        shares = (
+            self.weights @ used / self.weights.sum(axis=1, keepdims=True)
+        )  # (1 + resamples, ids)
         logs = np.log(np.where(shares > 0, shares, 1.0))
         entropy = -(shares * logs).sum(axis=1) / np.log(max(len(ids), 2))
         return {

@@ -20,7 +20,9 @@ class Gate:
         value = _figure(report, self.metric)
         if value is None:
             return f"{self.metric} could not be told on these turns, and --fail-under asks for {self.least:g}"
-        return None if value >= self.least else f"{self.metric} is {value:.3f}, below {self.least:g}"
+        return (
+            None if value >= self.least else f"{self.metric} is {value:.3f}, below {self.least:g}"
+        )
 
 
 def parse_gate(text: str) -> Gate:
@@ -31,7 +33,9 @@ def parse_gate(text: str) -> Gate:
     except ValueError:
         least = math.nan
     if not metric.strip() or math.isnan(least):
-        raise ForethoughtError(f"--fail-under {text!r}: write METRIC=NUMBER, as in assigned_recovery=0.2")
+        raise ForethoughtError(
+            f"--fail-under {text!r}: write METRIC=NUMBER, as in assigned_recovery=0.2"
+        )
     return Gate(metric.strip(), least)
 
 
@@ -53,4 +57,6 @@ def _figure(report: Mapping[str, Any], metric: str) -> float | None:
 
 
 def _paths(report: Mapping[str, Any]) -> list[str]:
-    return [key for key, figure in report.items() if isinstance(figure, Mapping) and "value" in figure]
+    return [
+        key for key, figure in report.items() if isinstance(figure, Mapping) and "value" in figure
+    ]

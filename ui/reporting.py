@@ -52,12 +52,16 @@ def save_audit(
 
     store.put("audit", candidate_set.name, result.report)
     settings = result.report["settings"]
-    bias = {c.id: result.batch_bias[c.id] for c in candidate_set.active if c.id in result.batch_bias}
+    bias = {
+        c.id: result.batch_bias[c.id] for c in candidate_set.active if c.id in result.batch_bias
+    }
     if bias:
         key = bias_key(candidate_set, settings["revision"], settings["alpha"])
         store.put("calibration", key, {"bias": bias})
     if records is not None:
-        lines = (json.dumps(record, ensure_ascii=False, allow_nan=False) for record in result.records)
+        lines = (
+            json.dumps(record, ensure_ascii=False, allow_nan=False) for record in result.records
+        )
         _write(records, "".join(f"{line}\n" for line in lines))
     if report is not None:
         write_report(report, result.report, candidate_set)
@@ -71,4 +75,6 @@ def _write(path: Path, text: str) -> None:
         partial.write_text(text, "utf-8")
         os.replace(partial, path)
     except OSError as error:
-        raise ForethoughtError(f"cannot write {path} ({error.strerror}); name another file") from error
+        raise ForethoughtError(
+            f"cannot write {path} ({error.strerror}); name another file"
+        ) from error
