@@ -17,22 +17,8 @@ from .thoughts import Thought
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"'“(]?[A-ZÀ-Þ])")
 MIN_WORDS, MAX_WORDS = 4, 35
 FIRST_PERSON = {"i", "i'll", "i've", "i'm", "i'd", "my", "me", "we", "let"}
-DANGLING = {
-    "and",
-    "but",
-    "or",
-    "because",
-    "which",
-    "so",
-    "then",
-    "it",
-    "they",
-    "he",
-    "she",
-    "his",
-    "her",
-    "their",
-}
+DANGLING = {"and", "but", "or", "because", "which", "so", "then", "it", "that"}
+THIRD_PERSON = {"he", "she", "they", "his", "her", "him", "their", "them", "its"}
 
 
 @dataclass(frozen=True)
@@ -74,6 +60,8 @@ def lint(text: str) -> list[str]:
         problems.append("does not speak in the first person")
     if found and found[0] in DANGLING:
         problems.append(f"begins with {found[0]!r}, which points at something before it")
+    if THIRD_PERSON & set(found):
+        problems.append("speaks of a person or thing that only its run knows")
     if text and text[-1] not in ".!":
         problems.append("is not a whole statement")
     if any(tag in text for tag in RESERVED):

@@ -38,6 +38,7 @@ def test_a_sentence_of_a_longer_thought_counts_too():
         ("I see.", "2 words"),
         ("Searching again would help here.", "first person"),
         ("It says that I need more.", "points at something"),
+        ("I should look up his birth date.", "only its run knows"),
         ("Should I search for it again?", "whole statement"),
         ("I should use <answer> to end this.", "reserved tag"),
         ("I should open [5] and read it.", "brackets"),
