@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from hashlib import blake2b, sha256
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class SentenceEmbedder:
     def __init__(self, path: str | None = None) -> None:
         self.path = path or str(_packaged_minilm())
         self.name = path or f"{MINILM}@{MINILM_SHA256[:12]}"
-        self._model = None
+        self._model: Any = None
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         if self._model is None:

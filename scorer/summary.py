@@ -4,7 +4,7 @@ Needs nothing but the records, the sets' ids and expected actions, and facts tha
 thoughts, leakage, latency). Figures are over *test* turns; routes and constants are chosen on *choose* turns.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,21 +110,23 @@ def constant_figures(run: Trial, ids: Sequence[str]) -> Json:
 
 def differences(run: Trial, first: SetView, second: SetView) -> Json:
     """`first` less `second`, paired, in recovery: assigned, routed and selected."""
-    policies = {
+    found = {}
+    for name, pick in _policies(run).items():
+        pair = (policy.gains_of(run.test, pick(view)) for view in (first, second))
+        found[name] = _difference(run, *pair)
+    return found
+
+
+def _policies(run: Trial) -> dict[str, Callable[[SetView], policy.Choice]]:
+    """What each policy injects on the test turns, by the figure's name."""
+
+    def selected(calibration: str) -> Callable[[SetView], policy.Choice]:
+        return lambda view: policy.selected_choice(run.test, view.ids, calibration)
+
+    return {
         "assigned_recovery": lambda view: policy.assigned_choice(run.test, view.name),
         "routed_recovery": lambda view: policy.routed_choice(run.test, run.choose, view.ids),
-        **{
-            f"selected_recovery_{c}": lambda view, c=c: policy.selected_choice(
-                run.test, view.ids, c
-            )
-            for c in CALIBRATIONS
-        },
-    }
-    return {
-        name: _difference(
-            run, policy.gains_of(run.test, pick(first)), policy.gains_of(run.test, pick(second))
-        )
-        for name, pick in policies.items()
+        **{f"selected_recovery_{c}": selected(c) for c in CALIBRATIONS},
     }
 
 

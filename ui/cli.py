@@ -18,7 +18,14 @@ from ..data.library import library_hash
 from ..data.store import DEFAULT, Store
 from . import terminal
 from .score_options import Calibration, Method, ScoreOptions
-from .wiring import find_set, make_embedder, make_model, make_models, open_existing
+from .wiring import (
+    find_set,
+    make_embedder,
+    make_model,
+    make_models,
+    open_existing,
+    open_if_there,
+)
 
 app = typer.Typer(
     name="forethought",
@@ -200,7 +207,7 @@ def score(
 
     options = ScoreOptions(method, calibration, alpha, tau)
     text = read_context(context)
-    opened = Store.open(store) if Path(store).exists() or "://" in store else None
+    opened = open_if_there(store)
     candidate_set = find_set(opened, name)
     scored = score_with_store(opened, candidate_set, text, make_model(model), options)
     terminal.show_scores(scored, as_json=as_json)
@@ -221,7 +228,7 @@ def sets_list(store: StoreUrl = DEFAULT, as_json: AsJson = False) -> None:
 @sets_app.command("show")
 def sets_show(name: SetName, store: StoreUrl = DEFAULT, as_json: AsJson = False) -> None:
     """One set, candidate by candidate."""
-    terminal.show_set(find_set(Store.open(store), name), as_json=as_json)
+    terminal.show_set(find_set(open_if_there(store), name), as_json=as_json)
 
 
 @app.command()

@@ -24,9 +24,15 @@ BUILTIN = tuple(sorted(path.stem for path in LIBRARIES.glob("*.json")))
 
 def open_existing(url: str) -> Store:
     """The store at `url`; NotFound where a path names none yet, so that a typo makes no empty file."""
-    if "://" not in url and not Path(url).exists():
+    store = open_if_there(url)
+    if store is None:
         raise NotFound(f"{url}: no store there; fill one with `forethought import` or pass --store")
-    return Store.open(url)
+    return store
+
+
+def open_if_there(url: str) -> Store | None:
+    """The store at `url`, None where a path names none yet: built-in sets and files need no store."""
+    return Store.open(url) if "://" in url or Path(url).exists() else None
 
 
 def cache_folder() -> Path:
@@ -57,13 +63,16 @@ def make_models(model: str | None, reference: str | None, alpha: float = 1.0) ->
     return AuditModels(audited if same else make_model(reference), audited, alpha)
 
 
-def find_set(store: Store, name: str) -> CandidateSet:
+def find_set(store: Store | None, name: str) -> CandidateSet:
     """The stored set of this name, else the built-in one, else the reasoning library at this path."""
-    if name in store.set_names():
+    stored = store.set_names() if store else []
+    if store and name in stored:
         return store.candidate_set(name)
     if name in BUILTIN:
         return builtin(name)
     if Path(name).is_file():
         return read_library(name)
-    known = ", ".join([*store.set_names(), *BUILTIN])
-    raise NotFound(f"no candidate set {name!r}: not stored, not built in ({known}) and no file")
+    known = ", ".join([*stored, *BUILTIN])
+    raise NotFound(
+        f"no candidate set {name!r}: no such file, and no stored or built-in one ({known})"
+    )
