@@ -1,0 +1,229 @@
+"""The decisions of curation, without a screen: what a Desk does to the store, and what it keeps."""
+
+from dataclasses import replace
+
+import pytest
+from curated_store import TEXTS, audit_report, curated, mined
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forethought.data import commands
+from forethought.data.candidates import CandidateSet, Status
+from forethought.data.commands import Edit
+from forethought.data.store import Store
+from forethought.ui.curation import (
+    Decision,
+    Desk,
+    mask_of,
+    next_step,
+    next_to_review,
+    status_counts,
+    wording_problems,
+)
+
+NAME = "search-v1"
+
+
+@pytest.fixture
+def store(tmp_path) -> Store:
+    return curated(tmp_path / "store.db")
+
+
+@pytest.fixture
+def desk(store) -> Desk:
+    return Desk(store, NAME, "ann")
+
+
+def statuses(store: Store) -> list[Status]:
+    return [candidate.status for candidate in store.candidate_set(NAME).candidates]
+
+
+def change_elsewhere(store: Store, text: str) -> None:
+    first = store.candidate_set(NAME).candidates[0]
+    commands.reword(store, Edit(NAME, first.id, first.version, "bob"), text)
+
+
+@pytest.mark.parametrize(
+    ("decision", "status"),
+    [
+        (Decision.ACCEPT, Status.ACCEPTED),
+        (Decision.REJECT, Status.REJECTED),
+        (Decision.NEEDS_WORK, Status.NEEDS_WORK),
+    ],
+)
+def test_a_decision_is_stored_under_its_author_and_the_next_candidate_opens(
+    store, desk, decision, status
+):
+    desk.decide(desk.look(), decision)
+
+    first = store.candidate_set(NAME).candidates[0]
+    assert first.status is status
+    assert store.revisions(NAME, first.id)[-1].actor == "ann"
+    assert desk.look().number == 2
+
+
+def test_after_the_last_decision_the_desk_says_that_all_is_reviewed(store, desk):
+    for _ in TEXTS:
+        desk.decide(desk.look(), Decision.ACCEPT)
+
+    assert set(statuses(store)) == {Status.ACCEPTED}
+    assert "Every candidate is reviewed" in desk.notice.text
+
+
+def test_undo_and_redo_go_to_the_candidate_they_change(store, desk):
+    desk.decide(desk.look(), Decision.REJECT)
+    desk.undo()
+    assert statuses(store)[0] is Status.PROPOSED
+    assert desk.look().number == 1
+
+    desk.step(1)
+    desk.redo()
+    assert statuses(store)[0] is Status.REJECTED
+    assert desk.look().number == 1
+
+
+def test_undo_with_nothing_to_undo_says_so(desk):
+    desk.undo()
+
+    assert desk.notice.text == "Nothing to do."
+    assert "undo" in desk.notice.detail
+
+
+def test_a_wording_waits_through_next_and_previous_until_it_is_saved(store, desk):
+    desk.type(desk.look(), "I should look this up.")
+    desk.step(1)
+    desk.step(-1)
+    assert desk.look().wording == "I should look this up."
+    assert store.candidate_set(NAME).candidates[0].text == TEXTS[0][0]
+
+    desk.reword(desk.look())
+    assert store.candidate_set(NAME).candidates[0].text == "I should look this up."
+    assert desk.look().draft is None
+
+
+def test_typing_the_stored_text_back_leaves_no_draft(desk):
+    desk.type(desk.look(), "something else")
+    desk.type(desk.look(), TEXTS[0][0])
+
+    assert desk.look().draft is None
+
+
+def test_accepting_saves_the_wording_that_is_on_the_desk(store, desk):
+    desk.type(desk.look(), "I should look this up.")
+    desk.decide(desk.look(), Decision.ACCEPT)
+
+    first = store.candidate_set(NAME).candidates[0]
+    assert (first.text, first.status) == ("I should look this up.", Status.ACCEPTED)
+
+
+def test_a_wording_that_no_candidate_may_have_is_refused_and_kept(store, desk):
+    desk.type(desk.look(), "I <thinking> again.")
+    desk.decide(desk.look(), Decision.ACCEPT)
+
+    assert statuses(store)[0] is Status.PROPOSED
+    assert desk.look().wording == "I <thinking> again."
+    assert "<thinking>" in desk.notice.detail
+
+
+def test_a_decision_from_an_older_version_shows_both_sides_and_writes_nothing(store, desk):
+    shown = desk.look()
+    change_elsewhere(store, "I should search first.")
+    desk.decide(shown, Decision.REJECT)
+
+    assert statuses(store)[0] is Status.PROPOSED
+    assert desk.notice.theirs.text == "I should search first."
+    assert desk.notice.yours.status is Status.REJECTED
+    assert desk.look().number == 1
+
+
+def test_in_a_conflict_of_wordings_neither_is_lost(store, desk):
+    desk.type(desk.look(), "I should look this up.")
+    change_elsewhere(store, "I should search first.")
+    desk.reword(desk.look())
+
+    view = desk.look()
+    assert view.changed_meanwhile
+    assert (view.candidate.text, view.wording) == (
+        "I should search first.",
+        "I should look this up.",
+    )
+
+    desk.keep_mine(view)
+    desk.reword(desk.look())
+    assert store.candidate_set(NAME).candidates[0].text == "I should look this up."
+
+
+def test_theirs_can_be_taken_in_a_conflict(store, desk):
+    desk.type(desk.look(), "I should look this up.")
+    change_elsewhere(store, "I should search first.")
+
+    desk.take_theirs(desk.look())
+
+    assert desk.look().wording == "I should search first."
+    assert not desk.look().changed_meanwhile
+
+
+def test_an_empty_set_has_nothing_on_its_desk(store):
+    store.save_set(CandidateSet("empty", ()))
+    desk = Desk(store, "empty", "ann")
+    desk.step(1)
+
+    assert desk.look() is None
+
+
+@given(st.lists(st.sampled_from(Status), min_size=1, max_size=6), st.integers(0, 5))
+def test_the_next_to_review_is_the_first_proposed_one_going_round(all_statuses, place):
+    texts = tuple((f"I should look at {n}.", ()) for n in range(len(all_statuses)))
+    found = mined(texts=texts).candidates
+
+    candidates = tuple(replace(c, status=s) for c, s in zip(found, all_statuses, strict=True))
+    after = candidates[place % len(candidates)].id
+    following = next_to_review(candidates, after)
+
+    proposed = {c.id for c in candidates if c.status is Status.PROPOSED}
+    assert (following is None) == (not proposed)
+    assert following is None or following in proposed
+    assert following != after or proposed == {after}
+
+
+def test_the_next_step_follows_the_sets_life(store):
+    report = audit_report(store.candidate_set(NAME))
+    assert "3 candidates wait" in next_step(store.candidate_set(NAME), None).sentence
+    assert next_step(store.candidate_set(NAME), None).command == f"forethought audit {NAME}"
+
+    desk = Desk(store, NAME, "ann")
+    for _ in TEXTS:
+        desk.decide(desk.look(), Decision.ACCEPT)
+    assert "now measure" in next_step(store.candidate_set(NAME), None).sentence
+    assert next_step(store.candidate_set(NAME), report).command.startswith("forethought export")
+
+    change_elsewhere(store, "I should search first.")
+    assert "changed since its audit" in next_step(store.candidate_set(NAME), report).sentence
+
+    for candidate in store.candidate_set(NAME).candidates:
+        commands.reject(store, Edit(NAME, candidate.id, candidate.version, "ann"))
+    assert "No candidate is left" in next_step(store.candidate_set(NAME), report).sentence
+
+
+def test_a_sets_name_is_quoted_in_the_command_that_it_stands_in():
+    assert next_step(mined("my set; rm x"), None).command == "forethought audit 'my set; rm x'"
+
+
+def test_every_status_is_counted():
+    assert status_counts(mined()) == {status: 3 * (status is Status.PROPOSED) for status in Status}
+
+
+def test_advice_names_bad_form_and_words_of_one_question(store):
+    mask = mask_of(store)
+
+    assert wording_problems("I should look it up in Lisbon.", mask) == [
+        "has words that belong to few questions: Lisbon"
+    ]
+    assert "does not speak in the first person" in wording_problems("Search for it again.", None)
+
+
+def test_without_traces_a_wording_is_judged_by_its_form_alone(tmp_path):
+    empty = Store.open(tmp_path / "empty.db")
+
+    assert mask_of(empty) is None
+    assert wording_problems("I should look it up in Lisbon.", None) == []

@@ -1,0 +1,222 @@
+"""How candidates, their evidence and what came of a command are shown. Every screen's text goes through here.
+
+Traces and candidates are untrusted: they reach the page by `st.text`, `st.code` and text areas only, which show them
+letter by letter. Labels and messages, which Streamlit would read as Markdown, carry nothing but our own words and numbers.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import streamlit as st
+
+from ..data.candidates import Candidate, Status
+from ..data.store import Store
+from .charts import legible
+from .curation import NextStep, Notice, View
+from .evidence import Evidence, EvidenceTurn
+
+STATUS_COLOURS = {
+    Status.PROPOSED: "blue",
+    Status.ACCEPTED: "green",
+    Status.NEEDS_WORK: "orange",
+    Status.REJECTED: "gray",
+}
+CLIP = (
+    1500  # characters of a turn's surroundings that stand in a card; the whole trace has the rest
+)
+PAGE = 25  # candidates listed at once
+CHOSEN = "chosen_set"
+
+
+class Button(NamedTuple):
+    """A command with its label and its key (never C or R, which Streamlit keeps)."""
+
+    label: str
+    shortcut: str | None
+    command: Callable[[], None]
+    is_main: bool = False
+
+
+def pick_set(store: Store, preferred: str | None = None) -> str | None:
+    """The set that all screens show, chosen in the sidebar; None, with what to do, where there is none."""
+    names = store.set_names()
+    if not names:
+        st.info("There is no candidate set in this store yet. Import traces and mine one:")
+        st.code("forethought import runs/*.jsonl\nforethought mine --name search-v1", language=None)
+        return None
+    chosen = st.session_state.get(CHOSEN, preferred)
+    index = names.index(chosen) if chosen in names else 0
+    with st.sidebar:
+        name = st.selectbox("Candidate set", names, index=index, key="set", format_func=legible)
+    st.session_state[CHOSEN] = name
+    return name
+
+
+def problem(text: str) -> None:
+    """Something that kept a page from being shown, in the words of its error."""
+    st.error("This page cannot be shown.", icon=":material/error:")
+    verbatim(text)
+
+
+def verbatim(text: str, height: int | None = None) -> None:
+    """Untrusted text in full, letter by letter, lines wrapped."""
+    st.code(legible(text), language=None, wrap_lines=True, height=height or "content")
+
+
+def next_step(step: NextStep) -> None:
+    with st.container(border=True):
+        st.caption("What to do next")
+        st.text(step.sentence)
+        if step.command:
+            verbatim(step.command)
+
+
+def status(candidate: Candidate) -> None:
+    word = candidate.status.value.replace("_", " ")
+    st.badge(word, color=STATUS_COLOURS[candidate.status])  # type: ignore[arg-type]
+
+
+def origin(candidate: Candidate) -> str:
+    """In one line what a candidate announces and where it comes from."""
+    kinds = ", ".join(candidate.expected_actions) or "any action"
+    if not candidate.support:
+        return legible(f"before {kinds} · written, not mined")
+    turns = f"{len(candidate.support)} turn{'s' * (len(candidate.support) != 1)}"
+    questions = f"{candidate.questions} question{'s' * (candidate.questions != 1)}"
+    return legible(f"before {kinds} · mined from {turns} of {questions}")
+
+
+def candidate_list(candidates: tuple[Candidate, ...]) -> None:
+    """Candidates in their order, a page at a time."""
+    first = 0
+    if len(candidates) > PAGE:
+        first = PAGE * (st.pagination(-(-len(candidates) // PAGE), key="candidates_page") - 1)
+    for number, candidate in enumerate(candidates[first : first + PAGE], start=first + 1):
+        with st.container(border=True):
+            place, text, state = st.columns([0.4, 10, 1.4], vertical_alignment="center")
+            place.caption(str(number))
+            with text, st.container(gap="xxsmall"):
+                st.text(legible(candidate.text))
+                st.text(origin(candidate))
+            with state:
+                status(candidate)
+
+
+def progress(counts: Mapping[Status, int]) -> None:
+    """How much of a set is reviewed, in one bar."""
+    total = sum(counts.values())
+    reviewed = total - counts[Status.PROPOSED]
+    parts = [f"{n} {s.value.replace('_', ' ')}" for s, n in counts.items() if n]
+    st.progress(
+        reviewed / max(total, 1), text=f"{reviewed} of {total} reviewed: {', '.join(parts)}"
+    )
+
+
+def heading(view: View) -> None:
+    """Which candidate of how many, its status and origin."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(f"Candidate {view.number} of {view.total}", width="content")
+        status(view.candidate)
+    st.text(origin(view.candidate))
+
+
+def advice(problems: list[str]) -> None:
+    """What speaks against the wording as it stands."""
+    if not problems:
+        st.caption(":material/check: The wording reads as an instance-free thought.")
+    else:
+        st.caption(":material/info: Before you accept: this wording")
+        st.text("\n".join(f"– {legible(problem)}" for problem in problems))
+
+
+def notice(found: Notice | None) -> None:
+    """What came of the last command; a conflict with both sides in full."""
+    if found is None:
+        return
+    if found.theirs is None or found.yours is None:
+        (st.warning if found.detail else st.success)(found.text)
+        if found.detail:
+            st.text(legible(found.detail))
+        return
+    st.warning(found.text, icon=":material/group:")
+    both_sides((found.theirs, found.theirs.text), (found.yours, found.yours.text))
+
+
+def both_sides(theirs: tuple[Candidate, str], yours: tuple[Candidate, str]) -> None:
+    for column, whose, (candidate, text) in zip(
+        st.columns(2), ("Theirs, as stored", "Yours, not stored"), (theirs, yours), strict=True
+    ):
+        with column, st.container(border=True):
+            st.caption(whose)
+            st.text(legible(text))
+            status(candidate)
+
+
+def evidence(found: Evidence) -> None:
+    """Typical turns and others of a candidate's support."""
+    if not found.support:
+        st.info("Nobody's turns stand behind this candidate: it was written, not mined.")
+        return
+    if found.missing:
+        st.warning(f"{found.missing} of its turns are no longer in the store.")
+    st.caption(f"{found.looked_at} of {found.support} turns were looked at")
+    for title, turns in (("Typical", found.typical), ("Least alike", found.others)):
+        if turns:
+            st.subheader(title, divider="gray")
+        for place, turn in enumerate(turns):
+            evidence_turn(turn, f"{title}-{place}")
+
+
+def evidence_turn(turn: EvidenceTurn, key: str) -> None:
+    """One turn with its question, what came before, the thought and what followed; its trace on demand."""
+    with st.container(border=True):
+        outcome = turn.trace.outcome.value if turn.trace.outcome else "unknown outcome"
+        st.caption(f"turn {turn.index + 1} of {len(turn.trace.turns)} · {outcome}")
+        _field("Question", turn.trace.question)
+        if turn.before:
+            _field("Before", _end(turn.before))
+        _field("Thought", turn.thought)
+        _field("Then", _start(turn.after))
+        opened = st.expander(
+            "Whole trace", key=f"trace-{key}-{turn.trace.id}-{turn.index}", on_change="rerun"
+        )
+        if opened.open:
+            with opened:
+                verbatim(turn.whole, height=420)
+
+
+def changed_meanwhile(
+    view: View, take_theirs: Callable[[], None], keep_mine: Callable[[], None]
+) -> None:
+    """The stored candidate beside the wording that was begun from an older one, and which to go on with."""
+    assert view.draft is not None
+    st.warning("This candidate changed after you began to reword it. Nothing of yours is lost.")
+    both_sides((view.candidate, view.candidate.text), (view.draft.base, view.draft.text))
+    buttons(Button("Take theirs", None, take_theirs), Button("Go on with mine", None, keep_mine))
+
+
+def buttons(*row: Button) -> None:
+    """Buttons beside each other, keyed by their labels (`save-wording`)."""
+    with st.container(horizontal=True):
+        for button in row:
+            st.button(
+                button.label,
+                key=button.label.lower().replace(" ", "-"),
+                shortcut=button.shortcut,
+                type="primary" if button.is_main else "secondary",
+                on_click=button.command,
+            )
+
+
+def _field(label: str, text: str) -> None:
+    with st.container(gap="xxsmall"):
+        st.caption(label)
+        st.text(legible(text))
+
+
+def _start(text: str) -> str:
+    return text if len(text) <= CLIP else f"{text[:CLIP]} …"
+
+
+def _end(text: str) -> str:
+    return text if len(text) <= CLIP else f"… {text[-CLIP:]}"
