@@ -41,7 +41,7 @@ class Use(NamedTuple):
 
     label: str
     kind: str
-    count: int
+    turns: int
 
 
 class Latency(NamedTuple):
@@ -63,7 +63,7 @@ class UseTable:
 
     def counts(self, kind: str) -> list[int]:
         """(labels,): uses before actions of `kind`."""
-        found = {use.label: use.count for use in self.uses if use.kind == kind}
+        found = {use.label: use.turns for use in self.uses if use.kind == kind}
         return [found.get(label, 0) for label in self.labels]
 
 

@@ -10,10 +10,12 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from .charts import Latency, Point, UseTable, milliseconds, percent, shortened
 
@@ -24,7 +26,7 @@ INK, FAINT, PAPER = (
 )  # colours that nothing else has; `_themed` turns them into variables
 SERIES = tuple(f"#0a0b{number:02x}" for number in range(7))
 POLICY_COLOURS = {"assigned": SERIES[0], "routed": SERIES[1]}
-RC = {
+RC: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
     "font.size": 10.5,
@@ -68,7 +70,7 @@ def use_picture(table: UseTable) -> str:
         axes.set_yticks(list(rows), list(table.labels))
         axes.invert_yaxis()
         axes.tick_params(axis="y", length=0)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.set_xlabel("test turns")
     return drawing.svg
 
@@ -113,7 +115,7 @@ def _draw_curve(axes: Axes, curve: Sequence[Point]) -> None:
             sizes, [p.low for p in points], [p.high for p in points], color=colour, alpha=0.14, lw=0
         )
         axes.plot(sizes, [p.value for p in points], color=colour, marker="o", markersize=4)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("candidates in the set")
 
 

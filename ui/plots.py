@@ -19,9 +19,9 @@ POLICY = alt.Color(
 RECOVERY = "recovery of the free thoughts' gain"
 
 
-def recovery_plot(curve: Sequence[Point], constant: float | None) -> alt.TopLevelMixin:
+def recovery_plot(curve: Sequence[Point], constant: float | None) -> alt.LayerChart:
     """Recovery against the set's size with its interval; the best constant as a dashed line."""
-    data = alt.Data(values=[point._asdict() for point in curve])  # type: ignore[attr-defined]
+    data = alt.Data(values=[point._asdict() for point in curve])
     size = alt.X(
         "size:Q",
         title="candidates in the set",
@@ -36,10 +36,10 @@ def recovery_plot(curve: Sequence[Point], constant: float | None) -> alt.TopLeve
     return _over_constant(band + line, constant).properties(height=320)
 
 
-def sets_plot(sets: Sequence[Point], constant: float | None) -> alt.TopLevelMixin:
+def sets_plot(sets: Sequence[Point], constant: float | None) -> alt.LayerChart:
     """Every set of the report side by side, each policy with its interval."""
     order = list(dict.fromkeys(point.set_name for point in sets))
-    data = alt.Data(values=[point._asdict() for point in sets])  # type: ignore[attr-defined]
+    data = alt.Data(values=[point._asdict() for point in sets])
     name = alt.X(
         "set_name:N", title=None, sort=order, axis=alt.Axis(labelAngle=-30, labelLimit=110)
     )
@@ -52,7 +52,7 @@ def sets_plot(sets: Sequence[Point], constant: float | None) -> alt.TopLevelMixi
     return _over_constant(whisker + dots, constant).properties(height=320)
 
 
-def use_plot(table: UseTable) -> alt.TopLevelMixin:
+def use_plot(table: UseTable) -> alt.Chart:
     """Bars by candidate, stacked by the kind of the action that followed."""
     rows = [
         {"candidate": label, "action": kind, "turns": count, "place": place}
@@ -76,9 +76,9 @@ def use_plot(table: UseTable) -> alt.TopLevelMixin:
     )
 
 
-def latency_plot(rows: Sequence[Latency]) -> alt.TopLevelMixin:
+def latency_plot(rows: Sequence[Latency]) -> alt.LayerChart:
     """Median milliseconds a turn by mode, with whiskers to the 95th percentile."""
-    data = alt.Data(values=[row._asdict() for row in rows])  # type: ignore[attr-defined]
+    data = alt.Data(values=[row._asdict() for row in rows])
     mode = alt.Y(
         "mode:N", title=None, sort=[row.mode for row in rows], axis=alt.Axis(labelLimit=220)
     )

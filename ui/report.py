@@ -18,6 +18,7 @@ from . import charts
 from .pictures import latency_picture, recovery_picture, use_picture
 
 Json = Mapping[str, Any]
+Row = dict[str, Any]  # one line of a table, as the template prints it
 
 CALIBRATIONS = ("raw", "pmi", "batch")
 SPLITS = {
@@ -91,6 +92,7 @@ def _environment() -> Environment:
         interval=charts.interval,
         percent=charts.percent,
         milliseconds=charts.milliseconds,
+        shortened=charts.shortened,
     )
     environment.tests["clear"] = charts.excludes_zero
     return environment
@@ -118,7 +120,7 @@ def _settings(report: Json) -> dict[str, str]:
     return listed
 
 
-def _headlines(report: Json) -> list[Json]:
+def _headlines(report: Json) -> list[Row]:
     """The figures that stand on top: what, its value, and what it says."""
     selected = (report.get("selected_recovery") or {}).get("raw") or {}
     recoveries = {
@@ -130,17 +132,17 @@ def _headlines(report: Json) -> list[Json]:
             report.get("routed_recovery"),
             "knowing only the kind of the next move",
         ),
-        "selected recovery, raw": (selected, "what this model gets now, untrained"),
+        "selected recovery, raw": (selected, "what this model gets now, by likelihood"),
         "best constant": (
             report.get("constant_recovery"),
             "one sentence for every turn: the floor",
         ),
     }
-    rows = [
+    rows: list[Row] = [
         {
             "what": what,
             "value": charts.figure((e or {}).get("value")),
-            "range": charts.interval(e),
+            "range": charts.interval(e) or _nats(e),
             "says": says,
         }
         for what, (e, says) in recoveries.items()
@@ -159,7 +161,13 @@ def _headlines(report: Json) -> list[Json]:
     return rows
 
 
-def _row(name: str, figures: Json) -> Json:
+def _nats(estimate: Json | None) -> str:
+    """What stands for a recovery that is not told."""
+    nats = (estimate or {}).get("nats")
+    return "" if nats is None else f"{charts.figure(nats)} nat"
+
+
+def _row(name: str, figures: Json) -> Row:
     """One set as a line of the table, every key there."""
     assigned = figures.get("assigned_recovery") or {}
     selected = figures.get("selected_recovery") or {}
@@ -174,7 +182,7 @@ def _row(name: str, figures: Json) -> Json:
     }
 
 
-def _differences(report: Json) -> list[Json]:
+def _differences(report: Json) -> list[Row]:
     """The audited set less each other one; nested sizes are left to the curve."""
     rows = []
     for name, found in (report.get("differences") or {}).items():
