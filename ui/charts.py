@@ -22,6 +22,7 @@ MODES = {
     "select": "select a candidate",
     "think": "generate, recorded length",
     "think_65": "generate 65 tokens",
+    "own_65": "generate 65 tokens, our decoder",
 }
 
 
@@ -45,12 +46,13 @@ class Use(NamedTuple):
 
 
 class Latency(NamedTuple):
-    """Milliseconds a turn of one mode of reasoning, and the share of it that selecting saves."""
+    """Milliseconds a turn of one mode of reasoning, the share of it that selecting saves, the median with the prefill."""
 
     mode: str
     p50: float
     p95: float
     saved: float | None
+    total: float | None
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,28 @@ def latencies(report: Json) -> list[Latency]:
         if p50 is None or p95 is None:
             continue
         saved = 1 - select / p50 if key != "select" and select is not None and p50 > 0 else None
-        rows.append(Latency(mode, p50, p95, saved))
+        total = (found.get(f"total_{key}") or {}).get("p50")
+        rows.append(Latency(mode, p50, p95, saved, total))
     return rows
+
+
+def latency_conditions(report: Json) -> str:
+    """What latency was measured on, as far as the report tells; empty where it does not."""
+    found = report.get("latency") or {}
+    told = {
+        "turns": "{:.0f} turns",
+        "context_tokens": "{:,.0f} context tokens on average",
+        "candidates": "{:.0f} candidates",
+        "candidate_tokens": "{:.0f} tokens in all candidates",
+        "thought_tokens": "recorded thoughts of {:.0f} tokens on average",
+    }
+    parts = [say.format(found[key]) for key, say in told.items() if found.get(key) is not None]
+    if found.get("capped") is not None:
+        parts.append(f"{percent(found['capped'])} of them cut")
+    prefill = (found.get("prefill") or {}).get("p50")
+    if prefill is not None:
+        parts.append(f"a shared prefill of {milliseconds(prefill)} (median) on top of every mode")
+    return f"Measured on {', '.join(parts)}." if parts else ""
 
 
 def headlines(report: Json) -> dict[str, str]:

@@ -73,7 +73,7 @@ def _latency(report: dict[str, Any]) -> None:
     st.header("Latency of reasoning")
     rows = charts.latencies(report)
     if rows:
-        st.caption(charts.saving_sentence(rows))
+        st.caption(f"{charts.saving_sentence(rows)} {charts.latency_conditions(report)}")
         st.altair_chart(plots.latency_plot(rows), width="stretch")
     else:
         st.info("Latency was not measured in this audit.")

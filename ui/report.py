@@ -74,6 +74,7 @@ def report_html(report: Json, candidate_set: CandidateSet, command: str = "") ->
         use=use,
         use_svg=Markup(use_picture(use)),
         latencies=charts.latencies(report),
+        latency_conditions=charts.latency_conditions(report),
         latency_svg=Markup(latency_picture(charts.latencies(report))),
     )
 

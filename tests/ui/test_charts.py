@@ -65,6 +65,15 @@ def test_saved_time_is_told_against_each_way_of_generating():
     assert charts.latencies({"latency": {"think": {"p50": 3.0}}}) == []
 
 
+def test_latency_says_what_it_was_measured_on_as_far_as_it_is_told():
+    assert charts.latency_conditions({}) == charts.latency_conditions(REPORT) == ""
+    latency = {"turns": 4, "context_tokens": 1487.2, "capped": 0.25, "prefill": {"p50": 300.0}}
+    assert charts.latency_conditions({"latency": latency}) == (
+        "Measured on 4 turns, 1,487 context tokens on average, 25 % of them cut, "
+        "a shared prefill of 300 ms (median) on top of every mode."
+    )
+
+
 @given(st.text())
 def test_legible_text_has_no_character_that_a_page_cannot_carry(text):
     shown = charts.legible(text)
