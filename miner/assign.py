@@ -3,13 +3,15 @@
 Nearest text alone hardly beats a neutral sentence, so the move is read out of thought *and* context. The affinity of
 a turn and a text is a product of three things, each learned from *mine* turns only:
 
-    cosine of the masked thought and the masked text
+    cosine of the masked thought and the text
     x  agreement on the kind of action they lead to, as two classifiers expect it
     x  how usual the text's move is at this stage of a run
 
-The rule never sees the action that followed the audited thought, nor the outcome, nor a candidate's expected actions.
+A turn's kind is read out of thought and stage, a text's out of its last clause ("..., so I should look it up"): it says
+what is done next, and reads alike whatever the rest is about. The rule never sees the action that followed the audited thought, nor the outcome, nor a candidate's expected actions.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,10 +20,13 @@ from sklearn.linear_model import LogisticRegression
 
 from .embed import Embedder
 from .mask import Mask
+from .phrase import SENTENCE_END
 from .thoughts import Stage, Thought
 
-MIN_AFFINITY = 0.2  # below this a turn is left unassigned
+MIN_AFFINITY = 0.1  # below this a turn is left unassigned
 NEIGHBOURS = 40  # mine turns that tell at which stages a text's move is made
+CONSEQUENCE = re.compile(r"[,;]?\s*\b(?:so|therefore|hence|thus)\b,?\s+", re.IGNORECASE)
+MIN_CLAUSE_WORDS = 3
 STAGE_FLOOR = 0.5  # a stage never seen halves the affinity, it does not veto
 
 
@@ -43,18 +48,19 @@ class Assigner:
         self.stages = np.array([t.stage for t in acted], dtype=int)  # (mine,)
         self.vectors = self._embed_thoughts(acted)  # (mine, d)
         kinds = [thought.kind or "" for thought in acted]
-        self._kind_of_text = _KindModel(self.vectors, kinds)
+        steps = [mask.apply(next_step(t.text), t.instance).text for t in acted]
+        self._kind_of_text = _KindModel(embedder.embed(steps), kinds)
         self._kind_of_turn = _KindModel(_with_stage(self.vectors, self.stages), kinds)
 
     def affinity(self, thoughts: Sequence[Thought], texts: Sequence[str]) -> np.ndarray:
         """(turns, texts) in [0, 1]: how well each text says each thought's move."""
         turns = self._embed_thoughts(thoughts)
         stages = np.array([thought.stage for thought in thoughts], dtype=int)
-        candidates = self.embedder.embed([self.mask.apply(text).text for text in texts])
+        candidates = self.embedder.embed(texts)
         cosine = np.maximum(turns @ candidates.T, 0.0)
         agreement = (
             self._kind_of_turn.expect(_with_stage(turns, stages))
-            @ self._kind_of_text.expect(candidates).T
+            @ self._kind_of_text.expect(self.embedder.embed([*map(next_step, texts)])).T
         )
         return (cosine * agreement * self._stage_fit(candidates)[:, stages].T).round(6)
 
@@ -87,6 +93,13 @@ class Assigner:
 
     def _embed_thoughts(self, thoughts: Sequence[Thought]) -> np.ndarray:
         return self.embedder.embed([self.mask.apply(t.text, t.instance).text for t in thoughts])
+
+
+def next_step(text: str) -> str:
+    """The last clause of `text`: what it says to do next."""
+    last = SENTENCE_END.split(text.strip())[-1]
+    clause = CONSEQUENCE.split(last)[-1].strip()
+    return clause if len(clause.split()) >= MIN_CLAUSE_WORDS else last
 
 
 class _KindModel:

@@ -29,7 +29,7 @@ class MinerSettings:
     """What a user may turn."""
 
     budget: int = 12  # candidates at most
-    max_similarity: float = 0.9  # two candidates of one expected kind may be no closer (cosine)
+    max_similarity: float = 0.8  # two candidates of one expected kind may be no closer (cosine)
     min_action_share: float = 0.2  # of the support, for a kind to be an expected action
 
 

@@ -14,7 +14,7 @@ from ..miner.mask import Mask, words
 from ..miner.thoughts import Thought
 from ..scorer.metrics import Estimate, Resampler
 
-COVERED_AT = 0.6  # cosine of masked texts; not calibrated on judged pairs yet, so compare only within one masking
+COVERED_AT = 0.6  # cosine of masked thought and text; not calibrated on judged pairs yet, so compare only within one masking
 REDUNDANT_AT = 0.85
 Json = dict[str, Any]
 
@@ -24,7 +24,7 @@ def set_facts(
 ) -> dict[str, Json]:
     """The four facts of a set over held-out `thoughts`, keyed as in an audit's report."""
     texts = [candidate.text for candidate in candidate_set.active]
-    candidates = embedder.embed([mask.apply(text).text for text in texts])
+    candidates = embedder.embed(texts)
     masked = embedder.embed([mask.apply(t.text, t.instance).text for t in thoughts])
     return {
         "semantic_coverage": _coverage(masked @ candidates.T, thoughts),
