@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,8 @@ def wrap(network: Any, tokenizer: Any, name: str, revision: str) -> LanguageMode
     _require_supported(network.config, name)
     network.set_attn_implementation(IMPLEMENTATION)
     network.eval().requires_grad_(requires_grad=False)
+    if network.dtype == torch.float64:
+        _keep_norms_in_float64(network)
     return LanguageModel(network, tokenizer, name, revision)
 
 
@@ -145,6 +148,19 @@ def _require_supported(config: Any, name: str) -> None:
         raise ModelUnavailable(
             f"{name}: {rope!r} positions change with the length, so a context's keys cannot be kept"
         )
+
+
+def _keep_norms_in_float64(network: Any) -> None:
+    """transformers computes its norms in float32 whatever the model's dtype, which float64 checks would see."""
+    for module in network.modules():
+        if type(module).__name__.endswith("RMSNorm"):
+            module.forward = partial(_rms_norm, module)
+
+
+def _rms_norm(module: Any, hidden: Tensor) -> Tensor:
+    return torch.nn.functional.rms_norm(
+        hidden, module.weight.shape, module.weight, module.variance_epsilon
+    )
 
 
 def _revision(path: str, config: Any) -> str:

@@ -1,0 +1,107 @@
+"""Reasoning latency a turn: selecting a candidate against generating a thought, on the same context in one run.
+
+The interval starts when the shared prefill's last logits are there, and ends when the thought is known and in the
+cache (its last token's keys and values are left to the next forward, on all sides). Wall clock, milliseconds.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .context import Context
+from .generate import Decoding, decode, generate_with_transformers, transformers_cache
+from .model import LanguageModel
+from .plain import totals
+from .score import score_sharing_context
+from .selection import candidate_ids, scores_of, select
+
+PAPER_TOKENS = 65  # mean length of a free-form thought in SSR's experiments
+MOST_TOKENS = 256  # a longer recorded thought is cut here, and counted
+
+
+def measure_latency(
+    model: LanguageModel,
+    contexts: Sequence[Sequence[int]],
+    thoughts: Sequence[str],
+    texts: Sequence[str],
+) -> dict[str, Any]:
+    """p50 and p95 of each way to think, over turns: token ids of a context, and the thought recorded there.
+
+    `select` scores `texts`, takes one and commits it. `think` is transformers' generate forced to the recorded
+    thought's length, `think_65` to 65 tokens, `own_65` our own decoder's 65 tokens. `prefill` is the context's,
+    paid by all of them; `total_...` is the sum a turn.
+    """
+    candidates = candidate_ids(model, texts)
+    lengths = [recorded_length(model, thought) for thought in thoughts]
+    if contexts:
+        _turn(model, contexts[0], 2, candidates)  # warm-up, not counted
+    turns = [
+        _turn(model, ids, min(length, MOST_TOKENS), candidates)
+        for ids, length in zip(contexts, lengths, strict=True)
+    ]
+    for turn in turns:
+        for mode in ("select", "think", "think_65", "own_65"):
+            turn[f"total_{mode}"] = turn["prefill"] + turn[mode]
+    found: dict[str, Any] = (
+        {part: _percentiles([t[part] for t in turns]) for part in turns[0]} if turns else {}
+    )
+    return found | {
+        "turns": len(turns),
+        "candidates": len(candidates),
+        "candidate_tokens": sum(map(len, candidates)),
+        "context_tokens": _mean([len(ids) for ids in contexts]),
+        "thought_tokens": _mean(lengths),
+        "capped": _mean([length > MOST_TOKENS for length in lengths]),
+    }
+
+
+def recorded_length(model: LanguageModel, thought: str) -> int:
+    """Tokens of a thought, delimiters included."""
+    return len(candidate_ids(model, [thought])[0])
+
+
+def select_and_commit(context: Context, candidates: Sequence[Sequence[int]]) -> int:
+    """What a selecting agent does after the prefill: score, take the best, put it into the cache."""
+    scored = score_sharing_context(context, candidates)
+    scores = scores_of(totals(scored.log_probs), [len(ids) for ids in candidates])
+    selected = select(scores).selected
+    context.commit(scored.continuation(selected))
+    return selected
+
+
+def _turn(
+    model: LanguageModel, ids: Sequence[int], length: int, candidates: Sequence[Sequence[int]]
+) -> dict[str, float]:
+    """Milliseconds of every mode on one context, which is put back between them."""
+    context = Context(model, capacity=len(ids) + MOST_TOKENS)
+    spent = {"prefill": milliseconds(lambda: context.extend(ids))}
+
+    def measure(mode: str, think: Callable[[], object]) -> None:
+        context.logits()
+        spent[mode] = milliseconds(think)
+        context.rollback(len(ids))
+
+    measure("select", lambda: select_and_commit(context, candidates))
+    for mode, tokens in (("think", length), ("think_65", PAPER_TOKENS)):
+        cache = transformers_cache(context)
+        measure(mode, lambda c=cache, n=tokens: generate_with_transformers(context, c, n))
+    forced = Decoding(tokens=PAPER_TOKENS, stop=None)
+    measure("own_65", lambda: decode(context, forced))
+    return spent
+
+
+def milliseconds(act: Callable[[], object]) -> float:
+    """Wall-clock time of one call."""
+    started = time.perf_counter()
+    act()
+    return 1000 * (time.perf_counter() - started)
+
+
+def _percentiles(values: Sequence[float]) -> dict[str, float]:
+    return {"p50": float(np.percentile(values, 50)), "p95": float(np.percentile(values, 95))}
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if len(values) else 0.0
