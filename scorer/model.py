@@ -105,7 +105,7 @@ def wrap(network: Any, tokenizer: Any, name: str, revision: str) -> LanguageMode
     return LanguageModel(network, tokenizer, name, revision)
 
 
-def _read(path: str, dtype: str) -> Any:
+def _read(path: str, dtype: str) -> tuple[Any, Any]:
     """The network and tokenizer at `path`; the config is judged before gigabytes are read."""
     try:
         config = AutoConfig.from_pretrained(path, trust_remote_code=False)
