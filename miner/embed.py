@@ -101,7 +101,9 @@ def _packaged_minilm() -> Path:
 
 def _load(path: str):
     from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()  # a bar of 30 ms of weights says nothing
     try:
         return SentenceTransformer(path, device="cpu", trust_remote_code=False)
     except (OSError, ValueError) as error:

@@ -11,7 +11,7 @@ lp comes from the reference model, scores from the audited one. Which candidate 
 handed in as data: this module knows no miner.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -49,6 +49,12 @@ class AuditTurn:
     action: RenderedAction
     assignments: Mapping[str, str | None] = field(default_factory=dict)
 
+    @property
+    def context_hash(self) -> str:
+        """Names what stands before the thought, the worked example included."""
+        text = (self.example + self.context).encode("utf-8", "replace")
+        return blake2b(text, digest_size=8).hexdigest()
+
 
 @dataclass(frozen=True)
 class AuditTexts:
@@ -72,14 +78,15 @@ def record_turns(
     texts: AuditTexts,
     models: AuditModels,
     beginnings: Mapping[str, Mapping[str, str]],
-    progress: Callable[[], None] = lambda: None,
 ) -> Iterator[Json]:
-    """One uncalibrated record a turn, grouped by source; `beginnings` of the kinds by source."""
+    """One uncalibrated record a turn, grouped by source; `beginnings` of the kinds by source.
+
+    Random thoughts are priced on *test* turns only: nothing is chosen by them.
+    """
     for source in sorted({turn.source for turn in turns}):
         contexts: dict[int, Context] = {}
         for turn in (t for t in turns if t.source == source):
             yield _record(turn, texts, models, beginnings[source], contexts)
-            progress()
 
 
 def calibrate_records(
@@ -146,7 +153,8 @@ def _record(
     context = _context(turn, models.reference, contexts)
     code = encode_action(models.reference, turn.action, turn.kind, beginnings)
     same = models.audited is models.reference
-    thoughts = [*texts.candidates.values(), turn.thought, None, *NEUTRAL, *texts.pool]
+    pool = texts.pool if turn.split is Split.TEST else ()
+    thoughts = [*texts.candidates.values(), turn.thought, None, *NEUTRAL, *pool]
     found = likelihoods(context, thoughts, code, priced=len(texts.candidates) if same else 0)
     num = len(texts.candidates)
     free, empty, *others = found[num:]
@@ -165,7 +173,7 @@ def _record(
         "trace": turn.trace,
         "turn": turn.turn,
         "kind": turn.kind,
-        "context_hash": blake2b((turn.example + turn.context).encode(), digest_size=8).hexdigest(),
+        "context_hash": turn.context_hash,
         "action": turn.action.text,
         "lp": {
             "free": free.parts,
@@ -176,7 +184,6 @@ def _record(
             },
             "pool": [one.parts for one in others[len(NEUTRAL) :]],
         },
-        "assignments": dict(turn.assignments),
         "scores": {"raw": raw},
     }
 

@@ -36,7 +36,9 @@ def imports(path: Path) -> set[tuple[str, ...]]:
             found |= {module, *((*module, alias.name) for alias in node.names)}
         elif isinstance(node, ast.Import):
             found |= {
-                tuple(a.name.split(".")[1:]) for a in node.names if a.name.startswith("forethought.")
+                tuple(a.name.split(".")[1:])
+                for a in node.names
+                if a.name.startswith("forethought.")
             }
     return found
 

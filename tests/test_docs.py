@@ -34,7 +34,9 @@ def test_the_tree_in_contributing_equals_the_folders():
     for folder in ("data", "miner", "scorer", "ui"):
         for path in (ROOT / folder).rglob("*.py"):
             if path.stem != "__init__" and "versions" not in path.parts:
-                assert re.search(rf"\b{path.stem}\b", tree), f"{path.relative_to(ROOT)} is not in the tree"
+                assert re.search(rf"\b{path.stem}\b", tree), (
+                    f"{path.relative_to(ROOT)} is not in the tree"
+                )
 
 
 def test_every_table_of_measurements_names_its_command():

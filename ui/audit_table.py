@@ -28,43 +28,26 @@ def show_audit(report: Json, *, as_json: bool) -> None:
     if as_json:
         return print_json(report)
     turns, main = report["turns"], report["set"]
+    columns = ("set", "size", "assigned", "routed", "kind nats", "raw", "pmi", "batch", "most used")
     table = Table(
-        *(
-            "set",
-            "size",
-            "assigned",
-            "routed",
-            "kind, nats",
-            "raw",
-            "pmi",
-            "batch",
-            "most used, raw",
-        ),
+        *columns,
         title=plain(
             f"Recovery of {main} on {turns['test']} test turns, {turns['choose']} choose turns"
         ),
     )
-    for name, figures_ in report["sets"].items():
-        selected = figures_["selected_recovery"]
-        table.add_row(
-            plain(name),
-            str(figures_["size"]),
-            _interval(figures_["assigned_recovery"]),
-            _interval(figures_["routed_recovery"]),
-            f"{figures_['assigned_recovery']['kind_nats']:+.2f}",
-            *(_value(selected[calibration]) for calibration in ("raw", "pmi", "batch")),
-            _value(figures_["collapse"]["top_share"]),
-        )
+    for name, found in report["sets"].items():
+        if name in _shown(report):
+            table.add_row(plain(name), *_cells(found))
     OUT.print(table)
     OUT.print(f"best constant: {_interval(report['constant_recovery'])}")
     free = report["free_gain"]
     OUT.print(f"the free thought gains {_interval(free)} nats over a neutral sentence")
-    for other, figures_ in report["differences"].items():
+    for other, found in report["differences"].items():
         if "[:" not in other:
             OUT.print(
                 plain(
-                    f"{main} less {other}: assigned {_interval(figures_['assigned_recovery'])}, "
-                    f"routed {_interval(figures_['routed_recovery'])}"
+                    f"{main} less {other}: assigned {_interval(found['assigned_recovery'])}, "
+                    f"routed {_interval(found['routed_recovery'])}"
                 )
             )
     show_latency(report["latency"])
@@ -78,11 +61,31 @@ def show_latency(latency: Json) -> None:
     OUT.print(table)
 
 
+def _shown(report: Json) -> set[str]:
+    """The sets that the terminal shows: of the main set's smaller sizes only the six, as many as SSR's."""
+    smaller = f"{report['set']}[:"
+    return {
+        name for name in report["sets"] if name == f"{smaller}6]" or not name.startswith(smaller)
+    }
+
+
+def _cells(found: Json) -> list[str]:
+    selected = found["selected_recovery"]
+    return [
+        str(found["size"]),
+        _interval(found["assigned_recovery"]),
+        _interval(found["routed_recovery"]),
+        f"{found['assigned_recovery']['kind_nats']:+.2f}",
+        *(_value(selected[calibration]) for calibration in ("raw", "pmi", "batch")),
+        f"{found['collapse']['top_share']['value']:.0%}",
+    ]
+
+
 def _value(estimate: Json) -> str:
-    return "not told" if estimate["value"] is None else f"{estimate['value']:+.2f}"
+    return "not told" if estimate["value"] is None else f"{estimate['value']:.2f}"
 
 
 def _interval(estimate: Json) -> str:
     if estimate["value"] is None:
         return f"not told ({estimate['nats']:+.2f} nats)" if "nats" in estimate else "not told"
-    return f"{estimate['value']:+.2f} [{estimate['low']:+.2f}, {estimate['high']:+.2f}]"
+    return f"{estimate['value']:.2f} [{estimate['low']:.2f}, {estimate['high']:.2f}]"

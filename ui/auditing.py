@@ -36,11 +36,14 @@ from ..scorer.latency import measure_latency
 from ..scorer.model import LanguageModel
 from ..scorer.recovery import SetView
 from ..scorer.summary import Facts, summarise, trial
+from .record_cache import Place, RecordCache, place
 from .set_facts import set_facts
+from .wiring import cache_folder
 
 POOL_SIZE = 64
 BIAS_TURNS = 16
 Json = dict[str, Any]
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ def audit(
     sets: Sequence[CandidateSet],
     models: AuditModels,
     plan: AuditPlan,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
 ) -> AuditResult:
     """Audits the first of `sets`; the others stand beside it in the report. NothingToDo where no turn can be audited."""
     views = [view_of(candidate_set) for candidate_set in sets]
@@ -99,11 +102,7 @@ def audit(
     assignments = assign_turns(corpus, sets, thoughts)
     audit_turns = _audit_turns(corpus.traces, turns, assignments, models.reference)
     texts = AuditTexts(candidates, pool_of(corpus.thoughts, plan.seed) if plan.oracle else ())
-    records = []
-    beginnings = {s: kind_beginnings(_of(corpus.traces, s)) for s in _sources(corpus.traces)}
-    for record in record_turns(audit_turns, texts, models, beginnings):
-        records.append(record)
-        progress(len(records), len(audit_turns))
+    records = _records(corpus.traces, audit_turns, texts, models, progress)
     premise = premise_scores(models.audited, candidates, models.alpha)
     records = calibrate_records(records, premise, views)
     facts = {s.name: Facts(**set_facts(s, thoughts, corpus.mask, corpus.embedder)) for s in sets}
@@ -112,6 +111,39 @@ def audit(
     report |= _settings(sets, corpus.traces, models, plan)
     bias = batch_bias([record for record in records if record["split"] == Split.CHOOSE])
     return AuditResult(report, records, bias)
+
+
+def _records(
+    traces: Sequence[Trace],
+    turns: Sequence[AuditTurn],
+    texts: AuditTexts,
+    models: AuditModels,
+    progress: Progress,
+) -> list[Json]:
+    """A record for every turn, in their order; those of an earlier run of the same audit are not made again."""
+    beginnings = {source: kind_beginnings(_of(traces, source)) for source in _sources(traces)}
+    facts = {
+        "models": [models.reference.revision, models.audited.revision, models.alpha],
+        "texts": [dict(texts.candidates), list(texts.pool)],
+        "beginnings": beginnings,
+    }
+    cache = RecordCache(cache_folder() / "audits", facts)
+    missing = [turn for turn in turns if _place(turn) not in cache.records]
+    done = len(turns) - len(missing)
+    progress(done, len(turns))
+    with cache.appending() as appender:
+        for record in record_turns(missing, texts, models, beginnings):
+            appender.add(record)
+            cache.records[place(record)] = record
+            done += 1
+            progress(done, len(turns))
+    return [
+        {**cache.records[_place(turn)], "assignments": dict(turn.assignments)} for turn in turns
+    ]
+
+
+def _place(turn: AuditTurn) -> Place:
+    return turn.trace, turn.turn, turn.context_hash
 
 
 def view_of(candidate_set: CandidateSet) -> SetView:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,10 @@ from .wiring import (
     open_existing,
     open_if_there,
 )
+
+# Before torch loads: threads that spin while they wait take a shared machine's cores from whoever works,
+# this process included (an audit beside one busy process: 6 times slower).
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 app = typer.Typer(
     name="forethought",

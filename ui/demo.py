@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 from ..data.candidates import CandidateSet
-from ..data.library import builtin
 from ..data.store import Store
 from ..miner.embed import Embedder
 from ..scorer.audit import AuditModels
@@ -18,7 +17,7 @@ from .exporting import ExportOptions, export_set
 from .importing import ImportReport, import_traces
 from .mining import mine_set
 from .reporting import audit_sets, save_audit
-from .wiring import make_embedder, make_models
+from .wiring import find_set, make_embedder, make_models
 
 SAMPLES = Path(__file__).parent.parent / "data" / "samples"
 SOURCE = "fireact-hotpotqa"
@@ -72,7 +71,7 @@ def _audit(
         f"A sample: {PLAN.test_turns} test and {PLAN.choose_turns} choose turns, one a question; latency on "
         f"{PLAN.latency_turns} turns; no oracle. Intervals are wide. `make measure` makes the full figures."
     )
-    sets = [candidate_set, *map(builtin, BASELINES)]
+    sets = [candidate_set, *(find_set(store, name) for name in BASELINES)]
     plan = AuditPlan(PLAN.test_turns, PLAN.choose_turns, PLAN.latency_turns, PLAN.oracle, seed=seed)
     with terminal.bar("audit") as progress:
         return audit_sets(store, sets, models, embedder, plan, progress)

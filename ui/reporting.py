@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..data.candidates import Candidate, CandidateSet
@@ -12,7 +12,7 @@ from ..data.render import NEUTRAL
 from ..data.store import Store
 from ..miner.embed import Embedder
 from ..scorer.audit import AuditModels
-from .auditing import AuditPlan, AuditResult, Corpus, audit, random_set
+from .auditing import AuditPlan, AuditResult, Corpus, Progress, audit, random_set
 from .scoring import bias_key
 
 
@@ -22,7 +22,7 @@ def audit_sets(
     models: AuditModels,
     embedder: Embedder,
     plan: AuditPlan,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = lambda done, total: None,
 ) -> AuditResult:
     """Audits the first of `sets` at all its sizes, with the others, a random set and the neutral sentences beside it."""
     corpus = Corpus.of(list(store.traces()), embedder)

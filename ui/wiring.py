@@ -6,6 +6,7 @@ Torch and transformers are imported only when a model is asked for, so that list
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,7 +70,7 @@ def find_set(store: Store | None, name: str) -> CandidateSet:
     if store and name in stored:
         return store.candidate_set(name)
     if name in BUILTIN:
-        return builtin(name)
+        return replace(builtin(name), name=name)
     if Path(name).is_file():
         return read_library(name)
     known = ", ".join([*stored, *BUILTIN])

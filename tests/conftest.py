@@ -1,0 +1,23 @@
+"""For all tests: no hub, no network beyond this machine."""
+
+import os
+import socket
+
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin starve a shared machine
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch):
+    """Any connection that would leave this machine fails the test that makes it."""
+    connect = socket.socket.connect
+
+    def guarded(self, address):
+        local = self.family == socket.AF_UNIX or address[0] in ("127.0.0.1", "::1", "localhost")
+        assert local, f"a test tried to reach {address}"
+        return connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
