@@ -37,7 +37,7 @@ class Plan(Protocol):
 
 
 def attention_forward(
-    module: torch.nn.Module,
+    module: Any,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -108,17 +108,18 @@ def verify_attention(dtype: torch.dtype, device: torch.device) -> None:
     Catches a kernel whose log-sum-exp has another base or layout, or that groups heads differently.
     """
     generator = torch.Generator().manual_seed(0)
-    drawn = [torch.randn(1, heads, 9, 16, generator=generator) for heads in (6, 2, 2)]
-    query, keys, values = (tensor.to(device, dtype) for tensor in drawn)
-    scale = 0.7
-    split = 5
-    late = [tensor[:, :, split:] for tensor in (query, keys, values)]
-    got = merge(
-        attend_part(late[0], keys[:, :, :split], values[:, :, :split], scale),
-        attend_part(*late, scale, causal=True),
+    query, keys, values = (
+        torch.randn(1, heads, 9, 16, generator=generator).to(device, dtype) for heads in (6, 2, 2)
     )
-    wide = (tensor.double() for tensor in (query, keys, values))
-    expected = attend_part_plainly(*wide, scale, causal=True).output[:, :, split:]
+    early, late = slice(0, 5), slice(5, 9)
+    scale = 0.7
+    queries = query[:, :, late]
+    got = merge(
+        attend_part(queries, keys[:, :, early], values[:, :, early], scale),
+        attend_part(queries, keys[:, :, late], values[:, :, late], scale, causal=True),
+    )
+    whole = attend_part_plainly(query.double(), keys.double(), values.double(), scale, causal=True)
+    expected = whole.output[:, :, late]
     error = (got.double() - expected).abs().max().item()
     allowed = 32 * torch.finfo(dtype).eps
     if not error <= allowed:

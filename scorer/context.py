@@ -39,7 +39,7 @@ class Slab:
             getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
         )
         self._shape = (1, config.num_key_value_heads, width)
-        self._like = {"dtype": model.dtype, "device": model.device}
+        self._dtype, self._device = model.dtype, model.device
         self.keys = [self._empty(capacity) for _ in range(config.num_hidden_layers)]
         self.values = [self._empty(capacity) for _ in range(config.num_hidden_layers)]
 
@@ -67,7 +67,9 @@ class Slab:
 
     def _empty(self, capacity: int) -> Tensor:
         batch, heads, width = self._shape
-        return torch.empty(batch, heads, capacity, width, **self._like)  # (1, B, capacity, D)
+        return torch.empty(  # (1, B, capacity, D)
+            (batch, heads, capacity, width), dtype=self._dtype, device=self._device
+        )
 
 
 class _Prefill:

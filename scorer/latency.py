@@ -6,6 +6,7 @@ cache (its last token's keys and values are left to the next forward, on all sid
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def _turn(
     measure("select", lambda: select_and_commit(context, candidates))
     for mode, tokens in (("think", length), ("think_65", PAPER_TOKENS)):
         cache = transformers_cache(context)
-        measure(mode, lambda c=cache, n=tokens: generate_with_transformers(context, c, n))
+        measure(mode, partial(generate_with_transformers, context, cache, tokens))
     forced = Decoding(tokens=PAPER_TOKENS, stop=None)
     measure("own_65", lambda: decode(context, forced))
     return spent

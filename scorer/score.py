@@ -104,8 +104,13 @@ class _Branches:
 
     def _attend_paths(self, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Partial:
         """Each path as a little causal sequence; a node's row is taken where it first stands."""
-        along = (self._along_paths(tensor) for tensor in (query, key, value))
-        output, log_mass = attend_part(*along, scale, causal=True)  # (P, A, L, D), (P, A, L)
+        output, log_mass = attend_part(  # (P, A, L, D), (P, A, L)
+            self._along_paths(query),
+            self._along_paths(key),
+            self._along_paths(value),
+            scale,
+            causal=True,
+        )
         own = output.transpose(1, 2).flatten(0, 1).index_select(0, self._places)  # (U, A, D)
         mass = log_mass.transpose(1, 2).flatten(0, 1).index_select(0, self._places)  # (U, A)
         return Partial(own.transpose(0, 1).unsqueeze(0), mass.T.unsqueeze(0))
