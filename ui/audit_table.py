@@ -39,15 +39,15 @@ def show_audit(report: Json, *, as_json: bool) -> None:
         if name in _shown(report):
             table.add_row(plain(name), *_cells(found))
     OUT.print(table)
-    OUT.print(f"best constant: {_interval(report['constant_recovery'])}")
+    OUT.print(f"best constant: {interval(report['constant_recovery'])}")
     free = report["free_gain"]
-    OUT.print(f"the free thought gains {_interval(free)} nats over a neutral sentence")
+    OUT.print(f"the free thought gains {interval(free)} nats over a neutral sentence")
     for other, found in report["differences"].items():
         if "[:" not in other:
             OUT.print(
                 plain(
-                    f"{main} less {other}: assigned {_interval(found['assigned_recovery'])}, "
-                    f"routed {_interval(found['routed_recovery'])}"
+                    f"{main} less {other}: assigned {interval(found['assigned_recovery'])}, "
+                    f"routed {interval(found['routed_recovery'])}"
                 )
             )
     show_latency(report["latency"])
@@ -73,19 +73,21 @@ def _cells(found: Json) -> list[str]:
     selected = found["selected_recovery"]
     return [
         str(found["size"]),
-        _interval(found["assigned_recovery"]),
-        _interval(found["routed_recovery"]),
+        interval(found["assigned_recovery"]),
+        interval(found["routed_recovery"]),
         f"{found['assigned_recovery']['kind_nats']:+.2f}",
-        *(_value(selected[calibration]) for calibration in ("raw", "pmi", "batch")),
+        *(value(selected[calibration]) for calibration in ("raw", "pmi", "batch")),
         f"{found['collapse']['top_share']['value']:.0%}",
     ]
 
 
-def _value(estimate: Json) -> str:
+def value(estimate: Json) -> str:
+    """A figure to two places."""
     return "not told" if estimate["value"] is None else f"{estimate['value']:.2f}"
 
 
-def _interval(estimate: Json) -> str:
+def interval(estimate: Json) -> str:
+    """A figure with its interval; nats where no recovery can be told."""
     if estimate["value"] is None:
         return f"not told ({estimate['nats']:+.2f} nats)" if "nats" in estimate else "not told"
     return f"{estimate['value']:.2f} [{estimate['low']:.2f}, {estimate['high']:.2f}]"

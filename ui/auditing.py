@@ -5,7 +5,7 @@ what one knows goes to the other as data.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -92,6 +92,7 @@ def audit(
     progress: Progress = lambda done, total: None,
 ) -> AuditResult:
     """Audits the first of `sets`; the others stand beside it in the report. NothingToDo where no turn can be audited."""
+    sets = with_distinct_ids(sets)
     views = [view_of(candidate_set) for candidate_set in sets]
     candidates = {c.id: c.text for candidate_set in sets for c in candidate_set.active}
     if not views or not all(view.ids for view in views):
@@ -152,6 +153,22 @@ def view_of(candidate_set: CandidateSet) -> SetView:
     return SetView(
         candidate_set.name, tuple(c.id for c in active), {c.id: c.expected_actions for c in active}
     )
+
+
+def with_distinct_ids(sets: Sequence[CandidateSet]) -> list[CandidateSet]:
+    """The sets; where an id stands for another text in an earlier set (a reworded copy), with the set's name before it."""
+    texts: dict[str, str] = {}
+    distinct = []
+    for candidate_set in sets:
+        own = tuple(
+            c
+            if texts.setdefault(c.id, c.text) == c.text
+            else replace(c, id=f"{candidate_set.name}/{c.id}")
+            for c in candidate_set.active
+        )
+        texts.update({c.id: c.text for c in own})
+        distinct.append(replace(candidate_set, candidates=own))
+    return distinct
 
 
 def assign_turns(
