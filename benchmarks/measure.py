@@ -40,6 +40,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--test", type=int, help="test turns; default all")
     parser.add_argument("--choose", type=int, help="choose turns; default all")
+    parser.add_argument("--no-oracle", action="store_true", help="leave out the 64 random thoughts")
     arguments = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     store, embedder = Store.open(OUT / "forethought.db"), make_embedder(None)
@@ -50,7 +51,8 @@ def main() -> None:
     sets = [mined, *(find_set(store, name) for name in ("ssr", "handwritten"))]
     sets += [random_set(corpus.thoughts, 0, size) for size in (6, 12)] + [neutral_set()]
     sets += nested(mined)
-    plan = AuditPlan(arguments.test, arguments.choose, latency_turns=16)
+    oracle = not arguments.no_oracle
+    plan = AuditPlan(arguments.test, arguments.choose, latency_turns=16, oracle=oracle)
     with terminal.bar("audit") as progress:
         result = audit(corpus, sets, make_models(None, None), plan, progress)
     save_audit(store, mined, result, OUT / "records.jsonl", OUT / "report.html")
