@@ -13,7 +13,7 @@ them apart. Knows no tokenizer: whoever needs a budget hands in a function that 
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from .identity import Split
@@ -68,26 +68,28 @@ def render_context(
     """All that precedes the thought of turn `index`, ending in a newline.
 
     `thoughts` replaces the recorded thoughts of earlier turns (by turn index; a turn without one has none): labels on export.
-    Over `budget` tokens the oldest observations are omitted first, then the oldest turns.
+    Over `budget` tokens, counted turn by turn, the oldest observations are omitted first, then the oldest turns.
     """
+    head = f"Question: {trace.question}\n"
     turns = [_with_thought(turn, i, thoughts) for i, turn in enumerate(trace.turns[:index])]
-    text = _render(trace.question, turns)
+    pieces = [_render_turn(turn) for turn in turns]
     if count_tokens is None:
-        return text
-    for oldest in range(len(turns)):
-        if count_tokens(text) <= budget:
-            return text
-        turns[oldest] = _without_observations(turns[oldest])
-        text = _render(trace.question, turns)
-    while turns and count_tokens(text) > budget:
-        turns = turns[1:]
-        text = _render(trace.question, turns)
-    return text
+        return head + "".join(pieces)
+    size = count_tokens(head) + sum(map(count_tokens, pieces))
+    for oldest, turn in enumerate(turns):
+        if size <= budget:
+            break
+        shorter = _render_turn(_without_observations(turn))
+        size += count_tokens(shorter) - count_tokens(pieces[oldest])
+        pieces[oldest] = shorter
+    while pieces and size > budget:
+        size -= count_tokens(pieces.pop(0))
+    return head + "".join(pieces)
 
 
 def render_trace(trace: Trace) -> str:
     """The whole run, its last action included."""
-    return _render(trace.question, trace.turns)
+    return f"Question: {trace.question}\n" + "".join(map(_render_turn, trace.turns))
 
 
 def worked_example(traces: Iterable[Trace]) -> str:
@@ -115,10 +117,6 @@ def kind_beginnings(traces: Iterable[Trace]) -> dict[str, str]:
         kind: min(counts, key=lambda text: (-counts[text], text))
         for kind, counts in sorted(spellings.items())
     }
-
-
-def _render(question: str, turns: Sequence[Turn]) -> str:
-    return f"Question: {question}\n" + "".join(map(_render_turn, turns))
 
 
 def _render_turn(turn: Turn) -> str:

@@ -38,7 +38,7 @@ from ..scorer.recovery import SetView
 from ..scorer.summary import Facts, summarise, trial
 from .record_cache import Place, RecordCache, place
 from .set_facts import set_facts
-from .wiring import cache_folder
+from .wiring import cache_folder, token_counter
 
 POOL_SIZE = 64
 BIAS_TURNS = 16
@@ -272,10 +272,7 @@ def _audit_turns(
     model: LanguageModel,
 ) -> list[AuditTurn]:
     examples = {source: worked_example(_of(traces, source)) for source in _sources(traces)}
-
-    def count_tokens(text: str) -> int:
-        return len(model.encode(text))
-
+    count_tokens = token_counter(model)
     return [
         AuditTurn(
             question=picked.trace.question,

@@ -251,10 +251,10 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a set for a training run, with a manifest of hashes and of all that was left out."""
-    from .exporting import ExportOptions, export_set, token_counter
+    from .exporting import ExportOptions, context_counter, export_set
 
     opened = open_existing(store)
-    options = ExportOptions(include_failures, include_test, token_counter(to, model))
+    options = ExportOptions(include_failures, include_test, context_counter(to, model))
     manifest = export_set(opened, find_set(opened, name), to, out, make_embedder(embedder), options)
     terminal.show_export(manifest, out, as_json=as_json)
 

@@ -17,7 +17,7 @@ from .exporting import ExportOptions, export_set
 from .importing import ImportReport, import_traces
 from .mining import mine_set
 from .reporting import audit_sets, save_audit
-from .wiring import find_set, make_embedder, make_models
+from .wiring import find_set, make_embedder, make_models, token_counter
 
 SAMPLES = Path(__file__).parent.parent / "data" / "samples"
 SOURCE = "fireact-hotpotqa"
@@ -81,7 +81,7 @@ def _export(
     store: Store, candidate_set: CandidateSet, models: AuditModels, embedder: Embedder, out: Path
 ) -> None:
     terminal.OUT.rule("4. export: the set and its labelled turns")
-    options = ExportOptions(count_tokens=lambda text: len(models.reference.encode(text)))
+    options = ExportOptions(count_tokens=token_counter(models.reference))
     for dialect in ("ssr-library", "trl-sft"):
         folder = out / dialect
         manifest = export_set(store, candidate_set, dialect, folder, embedder, options)

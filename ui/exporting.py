@@ -12,7 +12,7 @@ from ..data.store import Store
 from ..miner.embed import Embedder
 from ..miner.thoughts import thoughts_of
 from .auditing import Corpus
-from .wiring import make_model
+from .wiring import make_model, token_counter
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,9 @@ def export_set(
     return export(to, inputs, folder)
 
 
-def token_counter(to: str, model: str | None) -> Callable[[str], int] | None:
-    """Counts a context's tokens as `model` does; None for dialects that hold no contexts."""
-    if not dialect(to).needs_labels:
-        return None
-    encode = make_model(model).encode
-    return lambda text: len(encode(text))
+def context_counter(to: str, model: str | None) -> Callable[[str], int] | None:
+    """What counts a context's tokens; None for dialects that hold no contexts, which need no model."""
+    return token_counter(make_model(model)) if dialect(to).needs_labels else None
 
 
 def assigned_labels(corpus: Corpus, candidate_set: CandidateSet) -> dict[str, str | None]:

@@ -6,7 +6,9 @@ Torch and transformers are imported only when a model is asked for, so that list
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +64,16 @@ def make_models(model: str | None, reference: str | None, alpha: float = 1.0) ->
     audited = make_model(model)
     same = model == reference
     return AuditModels(audited if same else make_model(reference), audited, alpha)
+
+
+def token_counter(model: LanguageModel) -> Callable[[str], int]:
+    """Counts a text's tokens as `model` does; remembers, since every turn repeats its history."""
+
+    @lru_cache(maxsize=20_000)
+    def count_tokens(text: str) -> int:
+        return len(model.encode(text))
+
+    return count_tokens
 
 
 def find_set(store: Store | None, name: str) -> CandidateSet:
