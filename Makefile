@@ -1,8 +1,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export HF_HUB_OFFLINE := 1
+export OMP_WAIT_POLICY := passive
 
-.PHONY: setup demo test test-slow check lint fix ui measure clean
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow check lint fix ui measure clean
+
+help:  ## this list
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: .venv/.ready  ## create .venv with every dependency pinned, and install the project
 
@@ -19,14 +24,14 @@ demo: setup  ## import -> mine -> audit -> latency -> export on the shipped trac
 test: setup  ## the tests (2 cores: under 15 minutes)
 	$(BIN)/python -m pytest
 
-test-slow: setup  ## the tests that take minutes or need Debian's chromium
+test-slow: setup  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow
 
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	rm -rf build/check
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --target build/check .
+	@mkdir -p build/check/forethought  # mypy does not follow the editable install: show it the package by links
+	@for folder in data miner scorer ui; do ln -sfn ../../../$$folder build/check/forethought/$$folder; done
 	MYPYPATH=build/check $(BIN)/mypy --explicit-package-bases -p forethought
 
 check: lint test  ## lint, format, types, tests
@@ -42,4 +47,4 @@ measure: setup  ## the full figures of docs/measurements.md (about an hour on 2 
 	$(BIN)/python benchmarks/measure.py
 
 clean:
-	rm -rf .venv build demo-out
+	rm -rf .venv build demo-out out

@@ -8,7 +8,7 @@ from .errors import InvalidCandidate, NotFound
 from .identity import candidate_id, canonical
 from .traces import kind_of
 
-MINED_AT = "1970-01-01T00:00:00Z"  # the authors' hash covers it, so a mined set must not carry a clock
+MINED_AT = "1970-01-01T00:00:00Z"  # the authors' hash covers it: a mined set has no clock
 RESERVED = (
     "<thinking>",
     "</thinking>",

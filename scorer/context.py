@@ -18,7 +18,7 @@ from ..data.errors import NothingToDo
 from .attention import attend_part, merge, verify_attention
 from .model import LanguageModel
 
-CHUNK = 2048  # tokens a prefill step takes: bounds its memory; each further step costs a merge a layer
+CHUNK = 2048  # tokens a prefill step takes; bounds its memory, and more steps mean more merges
 
 
 class Continuation(NamedTuple):
