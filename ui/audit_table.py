@@ -1,8 +1,9 @@
 """An audit and a mining run as tables in the terminal."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from ..data.candidates import CandidateSet
@@ -28,17 +29,11 @@ def show_audit(report: Json, *, as_json: bool) -> None:
     if as_json:
         return print_json(report)
     turns, main = report["turns"], report["set"]
-    columns = ("set", "size", "assigned", "routed", "kind nats", "raw", "pmi", "batch", "most used")
-    table = Table(
-        *columns,
-        title=plain(
-            f"Recovery of {main} on {turns['test']} test turns, {turns['choose']} choose turns"
-        ),
-    )
-    for name, found in report["sets"].items():
-        if name in _shown(report):
-            table.add_row(plain(name), *_cells(found))
-    OUT.print(table)
+    shown = {name: found for name, found in report["sets"].items() if name in _shown(report)}
+    title = f"Recovery of {main} on {turns['test']} test turns, {turns['choose']} choose turns"
+    _print(title, ("set", "size", "assigned", "routed", "kind nats"), shown, _recoveries)
+    title = "What the model selects now, by calibration"
+    _print(title, ("set", "raw", "pmi", "batch", "most used, raw"), shown, _selections)
     OUT.print(f"best constant: {interval(report['constant_recovery'])}")
     free = report["free_gain"]
     OUT.print(f"the free thought gains {interval(free)} nats over a neutral sentence")
@@ -69,13 +64,27 @@ def _shown(report: Json) -> set[str]:
     }
 
 
-def _cells(found: Json) -> list[str]:
-    selected = found["selected_recovery"]
+def _print(
+    title: str, columns: Sequence[str], sets: Mapping[str, Json], cells: Callable[[Json], list[str]]
+) -> None:
+    table = Table(*columns, title=plain(title), title_justify="left", box=SIMPLE_HEAD)
+    for name, found in sets.items():
+        table.add_row(plain(name), *cells(found))
+    OUT.print(table)
+
+
+def _recoveries(found: Json) -> list[str]:
     return [
         str(found["size"]),
         interval(found["assigned_recovery"]),
         interval(found["routed_recovery"]),
         f"{found['assigned_recovery']['kind_nats']:+.2f}",
+    ]
+
+
+def _selections(found: Json) -> list[str]:
+    selected = found["selected_recovery"]
+    return [
         *(value(selected[calibration]) for calibration in ("raw", "pmi", "batch")),
         f"{found['collapse']['top_share']['value']:.0%}",
     ]
