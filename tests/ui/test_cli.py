@@ -68,7 +68,8 @@ def messages(number: int) -> dict:
 
 @pytest.fixture
 def exported(tmp_path):
-    path = tmp_path / "runs.jsonl"
+    path = tmp_path / "traces" / "runs.jsonl"
+    path.parent.mkdir()
     path.write_text("".join(json.dumps(messages(n)) + "\n" for n in range(5)), "utf-8")
     return path
 
@@ -95,12 +96,12 @@ def test_a_truncated_line_is_quarantined_named_and_exits_3(call, tmp_path, expor
     assert code == 3
     assert json.loads(out)["traces"] == 5
     assert json.loads(out)["quarantined"] == 1
-    assert json.loads(out)["problems"][0]["position"] == "6"
+    assert json.loads(out)["problems"][0]["position"] == 6
 
 
 def test_a_file_that_is_no_trace_is_skipped_and_named(script, tmp_path, exported):
-    (tmp_path / "other.json").write_text('{"colour": "blue"}')
-    found = script("import", tmp_path, "--store", tmp_path / "a.db")
+    (exported.parent / "other.json").write_text('{"colour": "blue"}')
+    found = script("import", exported.parent, "--store", tmp_path / "a.db")
 
     assert found["traces"] == 5
     assert [one["file"].endswith("other.json") for one in found["skipped"]] == [True]
