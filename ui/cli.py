@@ -18,7 +18,7 @@ from ..data.errors import ForethoughtError
 from ..data.library import library_hash
 from ..data.store import DEFAULT, Store
 from . import terminal
-from .score_options import Calibration, Method, ScoreOptions
+from .score_options import Calibration, Method, ScoreOptions, require_finite
 from .wiring import (
     find_set,
     make_embedder,
@@ -164,6 +164,7 @@ def audit(
     from .reporting import audit_sets, save_audit
 
     gates = [parse_gate(text) for text in fail_under or []]
+    require_finite("alpha", alpha)
     opened = open_existing(store)
     sets = [find_set(opened, one) for one in (name, other) if one]
     plan = AuditPlan(

@@ -1,7 +1,10 @@
 """How a score is asked for. Apart from scoring.py so that the CLI can parse it without loading torch."""
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
+
+from ..data.errors import ForethoughtError
 
 
 class Method(StrEnum):
@@ -27,3 +30,13 @@ class ScoreOptions:
     calibration: Calibration = Calibration.RAW
     alpha: float = 1.0
     tau: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_finite("alpha", self.alpha)
+        require_finite("tau", self.tau)
+
+
+def require_finite(name: str, value: float) -> None:
+    """ForethoughtError for an infinite or undefined number, which every score would become."""
+    if not math.isfinite(value):
+        raise ForethoughtError(f"--{name} {value}: give a finite number")
