@@ -18,6 +18,7 @@ from typing import Any
 
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch loads
 
+from forethought.data.formats import read_traces
 from forethought.data.identity import Split
 from forethought.data.store import Store
 from forethought.scorer.summary import constant_difference, differences, trial
@@ -44,7 +45,8 @@ def main() -> None:
     arguments = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     store, embedder = Store.open(OUT / "forethought.db"), make_embedder(None)
-    import_traces(store, sorted(map(str, SAMPLES.glob("*.json.gz"))), SOURCE)
+    files = sorted(map(str, SAMPLES.glob("*.json.gz")))
+    import_traces(store, read_traces(files, source=SOURCE))
     mine_set(store, NAME, embedder, budget=12, source=SOURCE)
     mined = store.candidate_set(NAME)
     corpus = Corpus.of(list(store.traces()), embedder)

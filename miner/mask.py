@@ -111,5 +111,5 @@ def _is_first_person(word: str) -> bool:
 
 
 def _opens_sentence(text: str, start: int) -> bool:
-    before = text[:start].rstrip(" \t\n\"'“(")
-    return not before or before[-1] in ".!?:\n"
+    before = text[max(0, start - 16) : start].rstrip(" \t\n\"'“(")
+    return (not before and start <= 16) or before[-1:] in tuple(".!?:\n")

@@ -54,7 +54,9 @@ class Resampler:
     def difference(
         self, first: np.ndarray, second: np.ndarray, denominator: np.ndarray
     ) -> Estimate:
-        """Paired difference of two ratios over the same denominator."""
+        """Paired difference of two ratios over the same denominator; none where it does not tell."""
+        if not self.tells(denominator):
+            return Estimate(None, None, None, self.n)
         return self.ratio(first - second, denominator)
 
     def collapse(self, choice: Sequence[str], ids: Sequence[str]) -> dict[str, Estimate]:
@@ -69,6 +71,11 @@ class Resampler:
             "top_share": self._estimate(shares.max(axis=1)),
             "entropy": self._estimate(np.maximum(entropy, 0.0)),
         }
+
+    def tells(self, denominator: np.ndarray) -> bool:
+        """Whether the mean of `denominator` (turns,) is surely above zero, so that a ratio over it means something."""
+        low = self.mean(denominator).low
+        return low is not None and low > 0
 
     def _pooled(self, numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
         """(1 + resamples,): the ratio of weighted sums, averaged over sources."""
@@ -91,12 +98,8 @@ class Resampler:
 def recovery(gains: Gains, free: Gains, resampler: Resampler) -> Json:
     """Recovery with its parts. Where the free gain's lower bound is not above zero, nats stand alone."""
     nats = resampler.mean(gains.total)
-    told = resampler.mean(free.total).low
-    estimate = (
-        resampler.ratio(gains.total, free.total)
-        if told is not None and told > 0
-        else Estimate(None, None, None, resampler.n)
-    )
+    nothing = np.zeros(resampler.n)
+    estimate = resampler.difference(gains.total, nothing, free.total)
     kind = resampler.mean(gains.kind)
     arguments = resampler.ratio(gains.arguments, free.arguments)
     return {

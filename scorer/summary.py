@@ -146,8 +146,9 @@ def constant_difference(run: Trial, view: SetView, ids: Sequence[str]) -> Json:
 
 def _difference(run: Trial, first: Gains, second: Gains) -> Json:
     estimate = run.resampler.difference(first.total, second.total, run.free.total)
+    nats = run.resampler.mean(first.total - second.total)
     kind = run.resampler.mean(first.kind - second.kind)
-    return {**estimate.as_json(), "kind_nats": kind.value}
+    return {**estimate.as_json(), "nats": nats.value, "kind_nats": kind.value}
 
 
 def _oracle(run: Trial, view: SetView) -> Json:

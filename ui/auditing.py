@@ -42,6 +42,7 @@ from .wiring import cache_folder, token_counter
 
 POOL_SIZE = 64
 BIAS_TURNS = 16
+LONGEST_THOUGHT = 20_000  # characters; a longer one fits no context beside the turn's own
 Json = dict[str, Any]
 Progress = Callable[[int, int], None]
 
@@ -208,13 +209,16 @@ def pick_turns(traces: Sequence[Trace], plan: AuditPlan) -> tuple[list[PickedTur
 def held_out(
     traces: Sequence[Trace], split: Split, limit: int | None, seed: int = 0
 ) -> list[PickedTurn]:
-    """At most `limit` plain turns of a split, of traces that did not fail, in an order fixed by hash."""
+    """At most `limit` plain turns of a split, of traces that did not fail, in an order fixed by hash.
+
+    Turns whose thought is longer than LONGEST_THOUGHT are left out.
+    """
     eligible = [
         PickedTurn(trace, index)
         for trace in traces
         if trace.split is split and trace.outcome is not Outcome.FAILURE
         for index, turn in enumerate(trace.turns)
-        if turn.is_plain
+        if turn.is_plain and len(turn.thoughts[0]) <= LONGEST_THOUGHT
     ]
     return spread(eligible, seed)[:limit]
 

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -31,6 +30,8 @@ from .wiring import (
 # Before torch loads: threads that spin while they wait take a shared machine's cores from whoever works,
 # this process included (an audit beside one busy process: 6 times slower).
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+INTERRUPTED = 130  # what Ctrl-C exits with
 
 app = typer.Typer(
     name="forethought",
@@ -72,11 +73,13 @@ def import_command(
     as_json: AsJson = False,
 ) -> None:
     """Read agents' traces into the store; unusable rows go to quarantine with the reason. Exit 3 if any did."""
+    from ..data.formats import read_traces
     from .importing import import_traces
 
+    found = read_traces(paths, source=source, format=format)
     with terminal.counter("import", quiet=as_json) as progress:
         report = import_traces(
-            Store.open(store), paths, source, format, lambda r: progress(r.traces + r.duplicates)
+            Store.open(store), found, lambda r: progress(r.traces + r.duplicates)
         )
     terminal.show_import(report, as_json=as_json)
     if report.quarantined:
@@ -86,7 +89,7 @@ def import_command(
 @traces_app.command("list")
 def traces_list(
     store: StoreUrl = DEFAULT,
-    limit: Annotated[int | None, typer.Option(help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, max=10**9, help="At most so many.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Every trace: id, question, outcome, number of turns."""
@@ -161,9 +164,10 @@ def audit(
     from .audit_table import show_audit
     from .auditing import AuditPlan
     from .gates import parse_gate
-    from .reporting import audit_sets, save_audit
+    from .reporting import audit_sets, require_writable, save_audit
 
     gates = [parse_gate(text) for text in fail_under or []]
+    require_writable(records, report)
     require_finite("alpha", alpha)
     opened = open_existing(store)
     sets = [find_set(opened, one) for one in (name, other) if one]
@@ -272,18 +276,14 @@ def check(store: StoreUrl = DEFAULT, as_json: AsJson = False) -> None:
 @app.command()
 def ui(
     store: StoreUrl = DEFAULT,
-    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 8501,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = 8501,
     headless: Annotated[bool, typer.Option("--headless", help="Open no browser.")] = False,
 ) -> None:
     """Start the curation app on this machine only."""
-    from .serving import app_command, app_environment
+    from .serving import serve
 
-    Store.open(store)
-    raise typer.Exit(
-        subprocess.run(
-            app_command(port, headless=headless), env=app_environment(store), check=False
-        ).returncode
-    )
+    open_existing(store).close()
+    serve(store, port, headless=headless)
 
 
 @app.command()
@@ -304,15 +304,15 @@ def main() -> None:
     try:
         app()
     except ForethoughtError as error:
-        print(f"forethought: {error}", file=sys.stderr)
+        print(terminal.printable(f"forethought: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print(
-            "forethought: interrupted; what was stored is kept, run again to go on", file=sys.stderr
-        )
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(0)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            print(
+                "forethought: interrupted; what is stored is kept, run it again to go on",
+                file=sys.stderr,
+            )
+        raise
 
 
 if __name__ == "__main__":

@@ -236,7 +236,8 @@ def next_step(candidate_set: CandidateSet, report: Mapping[str, Any] | None) -> 
     if is_outdated(candidate_set, report):
         return NextStep("The set has changed since its audit; measure it again.", audit)
     return NextStep(
-        "Reviewed and measured: take it into training.", f"forethought export {name} --to trl-sft"
+        "Reviewed and measured: take it into training.",
+        f"forethought export {name} --to trl-sft --out out/",
     )
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from ..data.candidates import CandidateSet
+from ..data.formats import read_traces
 from ..data.store import Store
 from ..miner.embed import Embedder
 from ..scorer.audit import AuditModels
@@ -48,7 +49,9 @@ def _import(store: Store) -> ImportReport:
     files = sorted(str(path) for path in SAMPLES.glob("*.json.gz"))
     with terminal.counter("import") as progress:
         report = import_traces(
-            store, files, SOURCE, progress=lambda r: progress(r.traces + r.duplicates)
+            store,
+            read_traces(files, source=SOURCE),
+            lambda r: progress(r.traces + r.duplicates),
         )
     terminal.show_import(report, as_json=False)
     return report

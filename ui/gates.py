@@ -7,6 +7,13 @@ from typing import Any
 
 from ..data.errors import ForethoughtError
 
+FIGURES = (
+    *("assigned_recovery", "routed_recovery", "selected_recovery", "constant_recovery"),
+    *("oracle_recovery", "oracle_random", "collapse", "action_agreement", "semantic_coverage"),
+    *("reuse", "leakage", "redundancy", "escape", "latency", "free_gain", "free_kind_nats"),
+    *("differences", "difference_from_constant", "sets"),
+)
+
 
 @dataclass(frozen=True)
 class Gate:
@@ -36,7 +43,12 @@ def parse_gate(text: str) -> Gate:
         raise ForethoughtError(
             f"--fail-under {text!r}: write METRIC=NUMBER, as in assigned_recovery=0.2"
         )
-    return Gate(metric.strip(), least)
+    gate = Gate(metric.strip(), least)
+    if gate.metric.split(".")[0] not in FIGURES:
+        raise ForethoughtError(
+            f"--fail-under: the report has no figure {gate.metric!r}; it has {', '.join(FIGURES)}"
+        )
+    return gate
 
 
 def _figure(report: Mapping[str, Any], metric: str) -> float | None:

@@ -1,11 +1,12 @@
 """Traces out of files into the store: what came in, what was left and why. Nothing is lost silently."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from ..data.formats import Quarantined, Skipped, read_traces
+from ..data.errors import NothingToDo
+from ..data.formats import Quarantined, Skipped
 from ..data.store import Store
 from ..data.traces import Trace
 
@@ -43,14 +44,11 @@ class ImportReport:
 
 def import_traces(
     store: Store,
-    paths: Iterable[str],
-    source: str | None = None,
-    format: str | None = None,
+    found: Iterator[Trace | Quarantined | Skipped],
     progress: Callable[[ImportReport], None] = lambda report: None,
 ) -> ImportReport:
-    """Reads every trace under `paths` into `store`, batch by batch. Idempotent: a trace comes in once."""
+    """Stores what read_traces found, batch by batch. Idempotent: a trace comes in once."""
     report = ImportReport()
-    found = read_traces(paths, source=source, format=format)
     while batch := list(islice(_traces(found, store, report), BATCH)):
         added = store.add(batch)
         report.traces += added.traces
@@ -59,6 +57,8 @@ def import_traces(
         report.duplicates += added.duplicates
         report.without_thoughts += sum(trace.num_thoughts == 0 for trace in batch)
         progress(report)
+    if not (report.traces or report.duplicates or report.quarantined or report.skipped):
+        raise NothingToDo("no file to import there; name files, folders or globs that hold traces")
     return report
 
 

@@ -40,6 +40,21 @@ def neutral_set() -> CandidateSet:
     return CandidateSet("neutral", tuple(Candidate(candidate_id(text), text) for text in NEUTRAL))
 
 
+def require_writable(*paths: Path | None) -> None:
+    """ForethoughtError for a file that could not be written, before an audit's minutes rather than after."""
+    for path in filter(None, paths):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ForethoughtError(
+                f"cannot write {path} ({error.strerror}); name another file"
+            ) from error
+        if path.is_dir() or not os.access(path.parent, os.W_OK):
+            raise ForethoughtError(
+                f"cannot write {path}: it is a folder, or in one you may not write to"
+            )
+
+
 def save_audit(
     store: Store,
     candidate_set: CandidateSet,

@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from ..data.errors import ForethoughtError
 
+LARGEST = 1e6  # of alpha and tau, and the inverse of the smallest above zero
+
 
 class Method(StrEnum):
     """The fast way and the definition."""
@@ -37,6 +39,8 @@ class ScoreOptions:
 
 
 def require_finite(name: str, value: float) -> None:
-    """ForethoughtError for an infinite or undefined number, which every score would become."""
-    if not math.isfinite(value):
-        raise ForethoughtError(f"--{name} {value}: give a finite number")
+    """ForethoughtError for a number that would make every score infinite, undefined or zero."""
+    if not math.isfinite(value) or abs(value) > LARGEST or 0 < abs(value) < 1 / LARGEST:
+        raise ForethoughtError(
+            f"--{name} {value}: give a finite number of common size, as in SSR 0 or 1"
+        )

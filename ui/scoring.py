@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..data.candidates import CandidateSet
-from ..data.errors import NotFound, NothingToDo
+from ..data.errors import ForethoughtError, NotFound, NothingToDo
 from ..data.library import library_hash
 from ..data.store import Store
 from ..scorer import calibrate
@@ -37,6 +37,7 @@ def score_set(
     clock = _Clock()
     context_ids = model.encode(context)
     ids = candidate_ids(model, [candidate.text for candidate in active])
+    require_room(model, len(context_ids) + max(map(len, ids)))
     clock.lap("tokenize")
     if options.method is Method.PLAIN:
         log_probs = score_plainly(model, context_ids, ids)
@@ -74,6 +75,15 @@ def score_set(
         "context_tokens": len(context_ids),
         "model": f"{model.name}@{model.revision[:12]}",
     }
+
+
+def require_room(model: LanguageModel, num_tokens: int) -> None:
+    """ForethoughtError where context and candidate are longer than the model's positions."""
+    most = getattr(model.config, "max_position_embeddings", None)
+    if most is not None and num_tokens > most:
+        raise ForethoughtError(
+            f"context and longest candidate have {num_tokens} tokens, {model.name} takes {most}; shorten the context"
+        )
 
 
 def score_with_store(

@@ -1,8 +1,25 @@
 """How the app is started: Streamlit on the loopback address, usage statistics off, the store by environment."""
 
 import os
+import socket
 import sys
 from pathlib import Path
+from typing import NoReturn
+
+from ..data.errors import ForethoughtError
+
+
+def serve(store: str, port: int, *, headless: bool) -> NoReturn:
+    """Becomes the app's server, so that whoever stops this process stops the server."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise ForethoughtError(
+                f"port {port} is taken or not yours; choose another --port"
+            ) from error
+    os.execve(sys.executable, app_command(port, headless=headless), app_environment(store))
 
 
 def app_command(port: int, *, headless: bool) -> list[str]:

@@ -4,6 +4,7 @@ Text from traces is untrusted: it is shown without markup and without control ch
 """
 
 import json
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,16 +20,30 @@ from ..data.candidates import CandidateSet
 from ..data.library import library_hash
 from ..data.traces import Trace
 
-OUT = Console()
+OUT = Console(soft_wrap=not sys.stdout.isatty())  # no torn paths in a pipe
 ERR = Console(stderr=True)
 SHOWN_PROBLEMS = 10
+BIDI_CONTROLS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 Json = Mapping[str, Any]
 
 
 def plain(text: str) -> Text:
     """Untrusted text as it stands, control characters replaced."""
-    safe = (c if c in "\n\t" or unicodedata.category(c) != "Cc" else "\ufffd" for c in text)
-    return Text("".join(safe))
+    return Text("".join(map(_shown, text)))
+
+
+def printable(text: str) -> str:
+    """Untrusted text on one line."""
+    return " ".join("".join(map(_shown, text)).split())
+
+
+def _shown(character: str) -> str:
+    """The character, U+FFFD for one that steers the terminal or turns the direction of reading."""
+    if character in "\n\t":
+        return character
+    steers = unicodedata.category(character) in ("Cc", "Cs")
+    turns = unicodedata.bidirectional(character) in BIDI_CONTROLS
+    return "\ufffd" if steers or turns else character
 
 
 def print_json(value: Any) -> None:

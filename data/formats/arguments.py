@@ -1,9 +1,10 @@
 """A tool call's arguments, which come as objects, as JSON in a string, or broken.
 
-What is no object is kept word for word under "raw": nothing a model wrote is lost.
+What is no object, or holds numbers that JSON does not know, is kept word for word under "raw": nothing is lost.
 """
 
 import json
+import math
 from typing import Any
 
 from .window import Damage, parsed
@@ -12,7 +13,7 @@ from .window import Damage, parsed
 def arguments_of(given: Any) -> dict[str, Any]:
     """The arguments as an object; {} where a model gave none."""
     if isinstance(given, dict):
-        return given
+        return given if is_json(given) else {"raw": json.dumps(given)}
     if given is None or given == "":
         return {}
     if not isinstance(given, str):
@@ -21,4 +22,13 @@ def arguments_of(given: Any) -> dict[str, Any]:
         value = parsed(given)
     except Damage:
         return {"raw": given}
-    return value if isinstance(value, dict) else {"raw": given}
+    return value if isinstance(value, dict) and is_json(value) else {"raw": given}
+
+
+def is_json(value: Any) -> bool:
+    """False where a number in it is infinite or undefined."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, dict):
+        return all(map(is_json, value.values()))
+    return all(map(is_json, value)) if isinstance(value, list) else True

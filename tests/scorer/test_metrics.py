@@ -76,6 +76,13 @@ def test_a_paired_difference_is_narrower_than_two_intervals_suggest():
     assert resampler.ratio(first, free).high - resampler.ratio(first, free).low > 0.2
 
 
+def test_no_difference_is_told_where_no_recovery_is():
+    resampler = Resampler(questions("a", "b"))
+    first, second, free = np.array([1.0, 1.0]), np.array([0.0, 0.0]), np.array([4.0, -5.0])
+
+    assert resampler.difference(first, second, free).value is None
+
+
 def test_recovery_has_its_parts_beside_it():
     found = recovery(halves([1.0, 3.0]), halves([4.0, 4.0]), Resampler(questions("a", "b")))
 

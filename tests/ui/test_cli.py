@@ -113,6 +113,10 @@ def test_a_file_that_is_no_trace_is_skipped_and_named(script, tmp_path, exported
         (("import", "nowhere.json"), "nowhere.json"),
         (("traces", "list", "--store", "nowhere.db"), "no store there"),
         (("mine", "--store", "nowhere.db"), "no store there"),
+        (("import", "."), "no file to import"),
+        (("ui", "--store", "nowhere.db"), "no store there"),
+        (("audit", "ssr", "--fail-under", "foo=0"), "no figure"),
+        (("audit", "ssr", "--report", "."), "cannot write"),
         (("sets", "show", "nothing"), "no candidate set"),
         (("score", "ssr", "--context", "nowhere.txt"), "no such file"),
         (("score", "ssr", "--context", "x", "--alpha", "nan"), "finite"),
@@ -178,6 +182,45 @@ def test_a_mined_set_is_shown_with_counts_and_the_authors_hash(script, filled):
     assert again["support"] >= again["questions"] > 0
     assert again["status"] == "proposed"
     assert script("sets", "list", "--store", filled)[0]["hash"] == shown["hash"]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31mred", "x[:2]", "ssr", "n" * 5000])
+def test_a_set_has_a_name_that_can_be_told_apart(call, filled, name):
+    code, _, err = call("mine", f"--name={name}", "--store", filled)
+
+    assert code == 2
+    assert "\x1b" not in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_an_unknown_source_names_those_there_are(call, filled):
+    code, _, err = call("mine", "--source", "nope", "--store", filled)
+
+    assert code == 2
+    assert "bridges" in err
+
+
+def test_arguments_that_are_no_json_are_kept_word_for_word(script, tmp_path):
+    arguments = '{"a": NaN, "b": 1e999}'
+    call_ = {"id": "c", "type": "function", "function": {"name": "search", "arguments": arguments}}
+    trace = [
+        {"role": "user", "content": "Who?"},
+        {"role": "assistant", "content": "Look.", "tool_calls": [call_]},
+    ]
+    (tmp_path / "nan.jsonl").write_text(json.dumps({"messages": trace}) + "\n")
+    script("import", tmp_path / "nan.jsonl", "--store", tmp_path / "a.db")
+    id = script("traces", "list", "--store", tmp_path / "a.db")[0]["id"]
+    shown = script("traces", "show", id, "--store", tmp_path / "a.db")
+
+    assert shown["turns"][0]["actions"] == [{"name": "search", "arguments": {"raw": arguments}}]
+
+
+def test_a_context_longer_than_the_model_takes_is_one_line(call, tmp_path):
+    (tmp_path / "long.txt").write_text("word " * 9000)
+    code, _, err = call("score", "ssr", "--context", tmp_path / "long.txt")
+
+    assert code == 2
+    assert "8192" in err
 
 
 def test_the_authors_library_has_the_authors_hash(script):
