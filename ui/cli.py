@@ -164,7 +164,8 @@ def audit(
     from .audit_table import show_audit
     from .auditing import AuditPlan
     from .gates import parse_gate
-    from .reporting import audit_sets, require_writable, save_audit
+    from .reporting import audit_sets, save_audit
+    from .result_file import require_writable
 
     gates = [parse_gate(text) for text in fail_under or []]
     require_writable(records, report)

@@ -4,7 +4,6 @@ All text is untrusted: the template escapes whatever it prints, and the page's o
 Figures come from the report's dictionary (scorer/summary.py); nothing is computed here but what a table needs.
 """
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..data.candidates import CandidateSet
-from ..data.errors import ForethoughtError
 from . import charts
 from .pictures import latency_picture, recovery_picture, use_picture
+from .result_file import write_whole
 
 Json = Mapping[str, Any]
 Row = dict[str, Any]  # one line of a table, as the template prints it
@@ -31,17 +30,7 @@ def write_report(
     path: str | Path, report: Json, candidate_set: CandidateSet, command: str = ""
 ) -> None:
     """Writes `report_html` to `path`, whole or not at all; ForethoughtError where it cannot be written."""
-    path = Path(path)
-    text = report_html(report, candidate_set, command)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, "utf-8")
-        os.replace(partial, path)
-    except OSError as error:
-        raise ForethoughtError(
-            f"cannot write {path} ({error.strerror}); name another file"
-        ) from error
+    write_whole(Path(path), report_html(report, candidate_set, command))
 
 
 def report_html(report: Json, candidate_set: CandidateSet, command: str = "") -> str:

@@ -1,18 +1,17 @@
 """Which sets stand in an audit's table, and where its results go."""
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..data.candidates import Candidate, CandidateSet
-from ..data.errors import ForethoughtError
 from ..data.identity import candidate_id
 from ..data.render import NEUTRAL
 from ..data.store import Store
 from ..miner.embed import Embedder
 from ..scorer.audit import AuditModels
 from .auditing import AuditPlan, AuditResult, Corpus, Progress, audit, random_set
+from .result_file import write_whole
 from .scoring import bias_key
 
 
@@ -40,21 +39,6 @@ def neutral_set() -> CandidateSet:
     return CandidateSet("neutral", tuple(Candidate(candidate_id(text), text) for text in NEUTRAL))
 
 
-def require_writable(*paths: Path | None) -> None:
-    """ForethoughtError for a file that could not be written, before an audit's minutes rather than after."""
-    for path in filter(None, paths):
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ForethoughtError(
-                f"cannot write {path} ({error.strerror}); name another file"
-            ) from error
-        if path.is_dir() or not os.access(path.parent, os.W_OK):
-            raise ForethoughtError(
-                f"cannot write {path}: it is a folder, or in one you may not write to"
-            )
-
-
 def save_audit(
     store: Store,
     candidate_set: CandidateSet,
@@ -77,19 +61,6 @@ def save_audit(
         lines = (
             json.dumps(record, ensure_ascii=False, allow_nan=False) for record in result.records
         )
-        _write(records, "".join(f"{line}\n" for line in lines))
+        write_whole(records, "".join(f"{line}\n" for line in lines))
     if report is not None:
         write_report(report, result.report, candidate_set)
-
-
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, "utf-8")
-        os.replace(partial, path)
-    except OSError as error:
-        raise ForethoughtError(
-            f"cannot write {path} ({error.strerror}); name another file"
-        ) from error
