@@ -21,12 +21,12 @@ import numpy as np
 import torch
 import transformers
 
+from forethought.data.render import CLOSING, OPENING
 from forethought.scorer.context import Context
 from forethought.scorer.latency import measure_latency, milliseconds
 from forethought.scorer.model import LanguageModel, load_model
 from forethought.scorer.plain import score_plainly
 from forethought.scorer.score import score_sharing_context
-from forethought.scorer.selection import CLOSING, OPENING
 
 SAMPLE = "fireact-llama-2-13b.json.gz"
 CONTEXT_TOKENS = 1500

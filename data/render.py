@@ -21,6 +21,7 @@ from .traces import ANSWER, Action, Outcome, Trace, Turn
 
 CONTEXT_TOKENS = 2048
 OMITTED = "[omitted]"
+OPENING, CLOSING = "<thinking>", "</thinking>"
 NEUTRAL = (
     "Let me think about this for a moment before I continue.",
     "I will now take the next step in this task.",
@@ -44,7 +45,7 @@ class RenderedAction:
 
 def render_thought(text: str) -> str:
     """The thought as SSR's models write it, without a newline."""
-    return f"<thinking>{text}</thinking>"
+    return f"{OPENING}{text}{CLOSING}"
 
 
 def render_action(action: Action) -> RenderedAction:

@@ -98,12 +98,14 @@ def calibrate_records(
     calibrated = []
     for record in records:
         raw = record["scores"]["raw"]
-        scores = {
+        scores = np.array(list(raw.values()))  # (candidates,)
+        means = np.array([bias.get(id, 0.0) for id in raw])
+        found = {
             "raw": raw,
-            "pmi": {id: score - premise[id] for id, score in raw.items()},
-            "batch": {id: score - bias.get(id, 0.0) for id, score in raw.items()},
+            "pmi": _by_id(raw, calibrate.pmi(scores, np.array([premise[id] for id in raw]))),
+            "batch": _by_id(raw, calibrate.batch(scores, means)),
         }
-        calibrated.append({**record, "scores": scores})
+        calibrated.append({**record, "scores": found})
     for view in views:
         for calibration in CALIBRATIONS:
             choices = selected_choice(calibrated, view.ids, calibration)
@@ -122,10 +124,15 @@ def calibrate_records(
 
 def batch_bias(choose: Sequence[Json]) -> dict[str, float]:
     """Each candidate's mean raw score over *choose* turns; what batch calibration subtracts."""
-    if not choose:
+    return mean_scores([record["scores"]["raw"] for record in choose])
+
+
+def mean_scores(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Each candidate's mean over contexts, a row of scores by id each; {} without any."""
+    if not rows:
         return {}
-    ids = choose[0]["scores"]["raw"]
-    return {id: float(np.mean([record["scores"]["raw"][id] for record in choose])) for id in ids}
+    scores = np.array([[row[id] for id in rows[0]] for row in rows])  # (contexts, candidates)
+    return _by_id(rows[0], calibrate.batch_means(scores))
 
 
 def premise_scores(
@@ -201,5 +208,5 @@ def _context(turn: AuditTurn, model: LanguageModel, contexts: dict[int, Context]
     return context
 
 
-def _by_id(texts: Mapping[str, str], scores: np.ndarray) -> dict[str, float]:
+def _by_id(texts: Mapping[str, object], scores: np.ndarray) -> dict[str, float]:
     return dict(zip(texts, scores.tolist(), strict=True))

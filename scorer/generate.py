@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
+from ..data.render import CLOSING
 from .context import Context
 from .model import LanguageModel
-from .selection import CLOSING
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.render import render_thought
 from .model import LanguageModel
-
-OPENING, CLOSING = "<thinking>", "</thinking>"
 
 
 class Selection(NamedTuple):
@@ -25,7 +24,7 @@ class Selection(NamedTuple):
 
 def candidate_ids(model: LanguageModel, texts: Sequence[str]) -> tuple[tuple[int, ...], ...]:
     """The tokens of each candidate, delimiters included."""
-    return tuple(tuple(model.encode(f"{OPENING}{text}{CLOSING}")) for text in texts)
+    return tuple(tuple(model.encode(render_thought(text))) for text in texts)
 
 
 def scores_of(sums: np.ndarray, tokens: Sequence[int], alpha: float = 1.0) -> np.ndarray:

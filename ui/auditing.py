@@ -27,6 +27,7 @@ from ..scorer.audit import (
     AuditTurn,
     batch_bias,
     calibrate_records,
+    mean_scores,
     premise_scores,
     record_turns,
     selection_scores,
@@ -266,7 +267,7 @@ def choose_bias(
     for turn in _audit_turns(traces, turns, {}, model):
         context = Context(model, model.encode(turn.example + turn.context))
         scores.append(selection_scores(context, texts, alpha))
-    return {id: float(np.mean([row[id] for row in scores])) for id in texts}
+    return mean_scores(scores)
 
 
 def _audit_turns(
