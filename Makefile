@@ -4,7 +4,7 @@ export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow check lint fix ui measure clean
+.PHONY: help setup demo test test-slow explore check lint fix ui measure clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,9 @@ test: setup  ## the tests (2 cores: under 15 minutes)
 
 test-slow: setup  ## the tests that take minutes
 	$(BIN)/python -m pytest -m slow
+
+explore: setup  ## the property tests, on examples drawn anew
+	$(BIN)/python -m pytest --hypothesis-profile=explore -m hypothesis
 
 lint: setup
 	$(BIN)/ruff check .

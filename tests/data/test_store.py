@@ -37,20 +37,23 @@ def store(tmp_path):
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory):
-    """One store for all examples of a property: opening one takes longer than they do."""
+    """One store for all examples of a property, and what went in first: opening one takes longer than they do."""
     store = Store.open(tmp_path_factory.mktemp("shared") / "forethought.db")
-    yield store
+    yield store, {}
     assert store.check() == []
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(batch=st.lists(traces(), max_size=4))
 def test_a_stored_trace_comes_back_equal_with_its_id(shared, batch):
-    shared.add(batch)
+    """Traces that differ in white space alone have one id: the first of them is kept, as it was read."""
+    store, first = shared
+    store.add(batch)
 
     for trace in batch:
-        stored = shared.trace(trace.id)
-        assert (stored.question, stored.turns) == (trace.question, trace.turns)
+        kept = first.setdefault(trace.id, trace)
+        stored = store.trace(trace.id)
+        assert (stored.question, stored.turns) == (kept.question, kept.turns)
         assert stored.id == trace.id
 
 
