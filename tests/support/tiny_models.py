@@ -9,15 +9,20 @@ from transformers import (
     Gemma3TextConfig,
     LlamaConfig,
     LlamaForCausalLM,
+    Qwen2_5_VLConfig,
+    Qwen2_5_VLForConditionalGeneration,
     Qwen2Config,
     Qwen2ForCausalLM,
     Qwen3_5ForCausalLM,
     Qwen3_5TextConfig,
     Qwen3Config,
     Qwen3ForCausalLM,
+    Qwen3VLConfig,
+    Qwen3VLForConditionalGeneration,
 )
 
 from forethought.scorer.model import LanguageModel, wrap
+from forethought.scorer.vision import Picture
 
 FAMILIES = {
     "llama": (LlamaConfig, LlamaForCausalLM),
@@ -43,8 +48,32 @@ SHAPE = {
     "eos_token_id": END,
     "pad_token_id": END,
     "bos_token_id": None,
+    "max_position_embeddings": 32768,
     "initializer_range": 0.3,  # wide enough that attention looks somewhere
 }
+
+VISION = {
+    "qwen2_5_vl": (Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration),
+    "qwen3_vl": (Qwen3VLConfig, Qwen3VLForConditionalGeneration),
+}
+IMAGE, IMAGE_START, IMAGE_END = 257, 258, 259  # ids behind the end token
+PATCH = 3 * 2 * 4 * 4  # values of a patch: channels, frames, height, width
+TOWER = {
+    "depth": 3,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_heads": 4,
+    "patch_size": 4,
+    "spatial_merge_size": 2,
+    "temporal_patch_size": 2,
+    "out_hidden_size": SHAPE["hidden_size"],
+    "initializer_range": 0.3,
+}
+TOWERS = {
+    "qwen2_5_vl": TOWER | {"window_size": 16, "fullatt_block_indexes": [1]},
+    "qwen3_vl": TOWER | {"num_position_embeddings": 64, "deepstack_visual_indexes": [0, 1]},
+}
+ROTARY = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
 
 
 class ByteTokenizer:
@@ -72,9 +101,32 @@ def rounded_model(family: str, dtype: str, seed: int = 0) -> LanguageModel:
 
 
 def tiny_network(family: str = "llama", seed: int = 0, **changes):
-    config, network = FAMILIES[family]
     torch.manual_seed(seed)
+    if family in VISION:
+        return _tiny_vision_network(family, changes)
+    config, network = FAMILIES[family]
     return network(config(**SHAPE | changes))
+
+
+def _tiny_vision_network(family: str, changes: dict):
+    """A whole vision-language network; the vocabulary holds three picture tokens more."""
+    config, network = VISION[family]
+    text = SHAPE | {"vocab_size": VOCABULARY + 3, "rope_parameters": ROTARY} | changes
+    tokens = {
+        "image_token_id": IMAGE,
+        "video_token_id": VOCABULARY + 3,  # outside: there are no videos
+        "vision_start_token_id": IMAGE_START,
+        "vision_end_token_id": IMAGE_END,
+        "tie_word_embeddings": False,
+    }
+    return network(config(text_config=text, vision_config=TOWERS[family], **tokens))
+
+
+def drawn_picture(height: int, width: int, seed: int = 0) -> Picture:
+    """Random patches on a grid of height x width, both even."""
+    generator = torch.Generator().manual_seed(seed)
+    patches = torch.randn(height * width, PATCH, generator=generator)
+    return Picture(patches, (1, height, width))
 
 
 def sliding_network():
