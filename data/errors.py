@@ -30,6 +30,22 @@ class ModelUnavailable(ForethoughtError):
     """A model that cannot be loaded, or one whose bytes are not the pinned ones."""
 
 
+class OutOfMemory(ModelUnavailable):
+    """The model's device has no room for a forward; what was computed before it is kept."""
+
+
+class ContextTooLong(ForethoughtError):
+    """More tokens than the model has positions for; nothing was computed."""
+
+
+class PictureMismatch(ForethoughtError):
+    """Pictures that the tokens have no place for, or the model no eyes."""
+
+
+class EngineError(ForethoughtError):
+    """A remote engine that cannot be asked, serves another model, or answers with something that is no score."""
+
+
 class StoreError(ForethoughtError):
     """A store that cannot be opened, or is newer than this program."""
 

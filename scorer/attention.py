@@ -92,13 +92,12 @@ def attend_part_plainly(
     return Partial(torch.cat(outputs, dim=2), torch.cat(masses, dim=2))
 
 
-def merge(one: Partial, other: Partial) -> Tensor:
-    """Attention (N, A, U, D) over the keys of both parts, in the dtype of their outputs."""
-    top = torch.maximum(one.log_mass, other.log_mass)
-    first = (one.log_mass - top).exp().unsqueeze(-1)  # (N, A, U, 1)
-    second = (other.log_mass - top).exp().unsqueeze(-1)
-    merged = (one.output * first + other.output * second) / (first + second)
-    return merged.to(one.output.dtype)
+def merge(*parts: Partial) -> Tensor:
+    """Attention (N, A, U, D) over the keys of all parts, in the dtype of their outputs."""
+    top = torch.stack([part.log_mass for part in parts]).amax(0)
+    shares = [(part.log_mass - top).exp().unsqueeze(-1) for part in parts]  # (N, A, U, 1) each
+    merged = sum(part.output * share for part, share in zip(parts, shares, strict=True))
+    return (merged / sum(shares)).to(parts[0].output.dtype)
 
 
 @cache

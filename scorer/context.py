@@ -1,6 +1,6 @@
-"""One growing context: its token ids, and the keys and values that the model computed for them, kept once.
+"""One growing context: its tokens and pictures, and the keys and values that the model computed for them, kept once.
 
-Knows the model and positions; knows nothing of candidates. Token i stands at position i. Of the `length` tokens
+Knows the model; knows nothing of candidates. layout.py says where tokens stand. Of the `length` tokens
 the first `computed` have their keys and values in the slab; the rest wait until something needs them:
 
     [0, computed)        in the slab, read-only for everybody who scores
@@ -14,9 +14,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..data.errors import NothingToDo
+from ..data.errors import ContextTooLong, NothingToDo
 from .attention import attend_part, merge, verify_attention
-from .model import LanguageModel
+from .layout import Layout
+from .memory import reporting_memory
+from .model import LanguageModel, Sight
+from .vision import Features, Picture
 
 CHUNK = 2048  # tokens a prefill step takes; bounds its memory, and more steps mean more merges
 
@@ -34,27 +37,23 @@ class Slab:
     """Room for the keys and values of `capacity` tokens in every layer; doubles when it is full."""
 
     def __init__(self, model: LanguageModel, capacity: int) -> None:
-        config = model.config
-        width = (
-            getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        )
-        self._shape = (1, config.num_key_value_heads, width)
-        self._dtype, self._device = model.dtype, model.device
-        self.keys = [self._empty(capacity) for _ in range(config.num_hidden_layers)]
-        self.values = [self._empty(capacity) for _ in range(config.num_hidden_layers)]
+        self._model = model
+        self.keys = [self._empty(capacity) for _ in range(model.num_layers)]
+        self.values = [self._empty(capacity) for _ in range(model.num_layers)]
 
     @property
     def capacity(self) -> int:
-        return self.keys[0].shape[2]
+        return min(tensor.shape[2] for tensor in (*self.keys, *self.values))
 
     def reserve(self, length: int) -> None:
-        """Make room for `length` tokens; what is stored stays."""
-        if length <= (old := self.capacity):
-            return
+        """Make room for `length` tokens; what is stored stays, even if memory ends half-way."""
         for tensors in (self.keys, self.values):
             for layer, tensor in enumerate(tensors):
-                tensors[layer] = self._empty(max(length, 2 * old))
-                tensors[layer][:, :, :old] = tensor
+                old = tensor.shape[2]
+                if length > old:
+                    larger = self._empty(max(length, 2 * old))
+                    larger[:, :, :old] = tensor
+                    tensors[layer] = larger
 
     def write(self, layer: int, start: int, keys: Tensor, values: Tensor) -> None:
         stop = start + keys.shape[-2]
@@ -66,10 +65,13 @@ class Slab:
         return self.keys[layer][:, :, :length], self.values[layer][:, :, :length]
 
     def _empty(self, capacity: int) -> Tensor:
-        batch, heads, width = self._shape
-        return torch.empty(  # (1, B, capacity, D)
-            (batch, heads, capacity, width), dtype=self._dtype, device=self._device
-        )
+        model = self._model
+        with reporting_memory(f"room for {capacity} tokens of context"):
+            return torch.empty(  # (1, B, capacity, D)
+                (1, model.num_key_heads, capacity, model.head_width),
+                dtype=model.dtype,
+                device=model.device,
+            )
 
 
 class _Prefill:
@@ -102,27 +104,34 @@ class Context:
         self.slab = Slab(model, max(1, capacity))
         self.computed = 0
         self.state = 0
-        self._ids: list[int] = []
+        self._layout = Layout(model.eyes)
+        self._features: dict[int, Features] = {}  # of pictures not wholly computed, by first token
         self._last_hidden: Tensor | None = None  # (1, H) at the end; None when not known
         self.extend(ids)
 
     @property
     def length(self) -> int:
-        return len(self._ids)
+        return len(self._layout.ids)
 
     @property
     def ids(self) -> tuple[int, ...]:
-        return tuple(self._ids)
+        return tuple(self._layout.ids)
 
-    def extend(self, ids: Sequence[int]) -> None:
+    @property
+    def next_position(self) -> int:
+        """Where the next token will stand; pictures make it smaller than `length`."""
+        return self._layout.next_position
+
+    def extend(self, ids: Sequence[int], pictures: Sequence[Picture] = ()) -> None:
         """Add tokens and compute them now, together with any that wait. Earlier ones are not computed again."""
-        self.append(ids)
-        if self._ids:
+        self.append(ids, pictures)
+        if self.length:
             self.settle()
 
-    def append(self, ids: Sequence[int]) -> None:
-        """Add tokens without computing anything yet."""
-        self._ids.extend(int(token) for token in ids)
+    def append(self, ids: Sequence[int], pictures: Sequence[Picture] = ()) -> None:
+        """Add tokens, and the pictures that picture tokens among them stand for, without computing anything yet."""
+        self.require_room(len(ids))
+        self._layout.add(ids, pictures)
         if len(ids):
             self._changed()
 
@@ -131,7 +140,7 @@ class Context:
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot roll back to {length} tokens: there are {self.length}")
         if length < self.length:
-            del self._ids[length:]
+            self._layout.cut(length)
             self.computed = min(self.computed, length)
             self._changed()
 
@@ -145,18 +154,18 @@ class Context:
         if continuation.state != self.state:
             raise ValueError("this continuation was scored after another state of the context")
         start, ready = self.length, len(continuation.ids) - 1
-        self.slab.reserve(start + ready)
+        self.slab.reserve(start + ready)  # whatever can fail comes before anything changes
+        self.append(continuation.ids)
         for layer, (keys, values) in enumerate(
             zip(continuation.keys, continuation.values, strict=True)
         ):
             self.slab.write(layer, start, keys, values)
         self.computed = start + ready
-        self.append(continuation.ids)
 
     @torch.inference_mode()
     def settle(self) -> Tensor:
         """Compute what waits, and return the last hidden state (1, H) of the context's end."""
-        if not self._ids:
+        if not self.length:
             raise NothingToDo(
                 "the context is empty, so nothing follows from it; give it at least one token"
             )
@@ -167,12 +176,20 @@ class Context:
             )  # the end's state may be lost: run that token again
             for start in range(first, self.length, CHUNK):
                 stop = min(start + CHUNK, self.length)
-                hidden = self.model.hidden(
-                    self._ids[start:stop], range(start, stop), _Prefill(self.slab, start)
-                )
+                hidden = self._compute(start, stop)
                 self.computed = stop
+            self._features.clear()
             self._last_hidden = hidden[-1:].clone()
         return self._last_hidden
+
+    def require_room(self, tokens: int) -> None:
+        """ContextTooLong if the model has no positions for `tokens` more."""
+        most = self.model.most_positions
+        if most is not None and self.next_position + tokens > most:
+            raise ContextTooLong(
+                f"{self.length} tokens of context and {tokens} more are too many: {self.model.name} takes {most}; "
+                f"shorten the context"
+            )
 
     def logits(self) -> Tensor:
         """Next-token logits (V,) at the context's end."""
@@ -188,6 +205,26 @@ class Context:
             keys, values = self.slab.read(layer, self.computed)
             finite = torch.isfinite(keys).all() and torch.isfinite(values).all()
             assert finite, f"layer {layer} holds a key or value that is no number"
+
+    def _compute(self, start: int, stop: int) -> Tensor:
+        """Hidden states of tokens [start, stop), whose keys and values go into the slab."""
+        return self.model.hidden(
+            self._layout.ids[start:stop],
+            self._layout.positions(start, stop),
+            _Prefill(self.slab, start),
+            self._sights(start, stop),
+        )
+
+    def _sights(self, start: int, stop: int) -> list[Sight]:
+        """What of which picture lies in [start, stop), places counted from `start`; a picture is looked at once."""
+        sights = []
+        for placed in self._layout.within(start, stop):
+            if placed.start not in self._features:
+                self._features[placed.start] = self.model.look(placed.picture)
+            low, high = max(start, placed.start), min(stop, placed.stop)
+            part = self._features[placed.start].part(low - placed.start, high - placed.start)
+            sights.append(Sight(low - start, part))
+        return sights
 
     def _changed(self) -> None:
         self.state += 1

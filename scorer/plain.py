@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from ..data.errors import ModelUnavailable, NothingToDo
 from .model import LanguageModel
+from .vision import Picture
 
 
 @torch.inference_mode()
@@ -18,10 +20,11 @@ def score_plainly(
     context_ids: Sequence[int],
     sequences: Sequence[Sequence[int]],
     starts: Sequence[int] | None = None,
+    pictures: Sequence[Picture] = (),
 ) -> tuple[np.ndarray, ...]:
     """For each sequence the natural log-probability of each of its tokens, float64, (tokens,).
 
-    Tokens before `starts[i]` are given, not scored: their place holds NaN. An empty context predicts no
+    `pictures` are what the context's picture tokens stand for, in order. Tokens before `starts[i]` are given, not scored: their place holds NaN. An empty context predicts no
     first token (NothingToDo).
     """
     starts = checked_starts(len(context_ids), sequences, starts)
@@ -29,12 +32,26 @@ def score_plainly(
     for sequence, start in zip(sequences, starts, strict=True):
         ids = torch.tensor([[*context_ids, *sequence]], device=model.device)  # (1, S + tokens)
         kept = len(sequence) - start + 1  # the rows that predict the scored tokens, and the end's
-        logits = model.network(ids, use_cache=False, logits_to_keep=kept).logits[0, :-1]
+        logits = model.network(
+            ids, use_cache=False, logits_to_keep=kept, **_seen(model, ids, pictures)
+        ).logits[0, :-1]
         log_probs = logits.double().log_softmax(-1)  # (tokens - start, V)
         targets = ids[0, len(context_ids) + start :, None]
         own = log_probs.gather(-1, targets)[:, 0].cpu().numpy()
         scored.append(np.concatenate([np.full(start, np.nan), require_numbers(own)]))
     return tuple(scored)
+
+
+def _seen(model: LanguageModel, ids: Tensor, pictures: Sequence[Picture]) -> dict[str, Tensor]:
+    """Pictures as transformers takes them; it works positions and places out by itself, our Layout unseen."""
+    if not pictures:
+        return {}
+    assert model.eyes is not None
+    return {
+        "pixel_values": torch.cat([picture.patches for picture in pictures]).to(model.device),
+        "image_grid_thw": torch.tensor([p.grid for p in pictures], device=model.device),
+        "mm_token_type_ids": (ids == model.eyes.token).int(),
+    }
 
 
 def checked_starts(

@@ -3,21 +3,37 @@
 Works on ids alone; knows no model. Sequences are sorted and made distinct first, so a trie, and every number
 computed from it, does not depend on their order. A sequence's last token predicts nothing that is asked
 for, so only the tokens before it become *nodes* (what the model runs). Each token of a sequence is an *edge*:
-a predicting row and the token it must predict. Row 0 is the context's end, row n + 1 is node n.
+a predicting row and the token it must predict. Row 0 is the context's end, row n + 1 is node n. A model may run
+the nodes at once or *block* by block of depth, of all sequences or of those still in question.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 Ids = tuple[int, ...]
 
 
+class Block(NamedTuple):
+    """Nodes of neighbouring depths that run together: U of them, on P paths of at most L nodes.
+
+    A path's *stem* is what comes before the block: T nodes, the same number for every path.
+    """
+
+    nodes: np.ndarray  # (U,) ascending
+    paths: np.ndarray  # (P, L) places in `nodes`, downwards; a short path repeats its last one
+    stems: np.ndarray  # (P, T) nodes
+    places: (
+        np.ndarray
+    )  # (U,) where in paths.ravel() a node stands; shared nodes: on their first path
+
+
 @dataclass(frozen=True, eq=False)
 class Trie:
-    """U nodes depth first, P paths of at most L nodes, E edges by ascending row.
+    """U nodes depth first, E edges by ascending row.
 
     For [7 8 9] and [7 8 5 6]: nodes 7, 8, 5; edges 0->7, 1->8, 2->5, 2->9, 3->6; one path 7 8 5.
     """
@@ -25,10 +41,6 @@ class Trie:
     sequences: tuple[Ids, ...]  # distinct, sorted
     tokens: np.ndarray  # (U,)
     depths: np.ndarray  # (U,) 0 for a token right after the context
-    paths: np.ndarray  # (P, L) nodes from the root to each leaf; short ones repeat their leaf
-    places: (
-        np.ndarray
-    )  # (U,) where in paths.ravel() a node stands; shared nodes: on their first path
     edge_rows: np.ndarray  # (E,) ascending
     edge_tokens: np.ndarray  # (E,)
     edges: tuple[np.ndarray, ...]  # for each sequence: the edge of each of its tokens
@@ -36,6 +48,26 @@ class Trie:
     def nodes(self, index: int) -> np.ndarray:
         """The nodes of sequence `index`: one for each token but the last."""
         return self.edge_rows[self.edges[index]][1:] - 1
+
+    @cached_property
+    def depth(self) -> int:
+        """Nodes on the longest path."""
+        return max((len(ids) - 1 for ids in self.sequences), default=0)
+
+    @cached_property
+    def whole(self) -> Block:
+        """All nodes as one block."""
+        return self.block(0, self.depth, range(len(self.sequences)))
+
+    def block(self, low: int, high: int, indices: Iterable[int]) -> Block:
+        """The nodes of depths [low, high) on the paths of the sequences `indices` (ascending)."""
+        paths = _leading([path for i in indices if len(path := self.nodes(i)[:high]) > low])
+        longest = max((len(path) for path in paths), default=low) - low
+        own = np.array([_padded(path[low:], longest) for path in paths], dtype=np.int64)
+        own = own.reshape(len(paths), longest)
+        nodes, first, places = np.unique(own, return_index=True, return_inverse=True)
+        stems = np.array([path[:low] for path in paths], dtype=np.int64).reshape(len(paths), low)
+        return Block(nodes, places.reshape(own.shape), stems, first)
 
 
 @lru_cache(maxsize=32)
@@ -88,14 +120,10 @@ def _compile(sequences: Sequence[Ids]) -> Trie:
         steps.append(steps_here)
     edges = sorted({step for steps_here in steps for step in steps_here})
     number = {edge: i for i, edge in enumerate(edges)}
-    paths = _paths(parents)
-    flat, first = np.unique(paths, return_index=True)
     return Trie(
         sequences=tuple(sequences),
         tokens=np.array(tokens, dtype=np.int64),
         depths=_depths(parents),
-        paths=paths,
-        places=first[np.searchsorted(flat, np.arange(len(tokens)))],
         edge_rows=np.array([row for row, _ in edges], dtype=np.int64),
         edge_tokens=np.array([token for _, token in edges], dtype=np.int64),
         edges=tuple(np.array([number[step] for step in steps_here]) for steps_here in steps),
@@ -109,18 +137,15 @@ def _depths(parents: Iterable[int]) -> np.ndarray:
     return np.array(depths, dtype=np.int64)
 
 
-def _paths(parents: Sequence[int]) -> np.ndarray:
-    """(P, L): one path for each node that is nobody's parent."""
-    inner = set(parents)
-    paths = []
-    for leaf in range(len(parents)):
-        if leaf + 1 in inner:
-            continue
-        path, row = [], leaf + 1
-        while row:
-            path.append(row - 1)
-            row = parents[row - 1]
-        paths.append(path[::-1])
-    longest = max((len(path) for path in paths), default=0)
-    padded = [path + path[-1:] * (longest - len(path)) for path in paths]
-    return np.array(padded, dtype=np.int64).reshape(len(paths), longest)
+def _leading(paths: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The paths that begin no other one; those of sorted sequences are given, so that only neighbours can."""
+    kept: list[np.ndarray] = []
+    for i, path in enumerate(paths):
+        neighbours = [*paths[i + 1 : i + 2], *kept[-1:]]
+        if not any(np.array_equal(path, other[: len(path)]) for other in neighbours):
+            kept.append(path)
+    return kept
+
+
+def _padded(path: np.ndarray, length: int) -> np.ndarray:
+    return np.pad(path, (0, length - len(path)), mode="edge")

@@ -122,7 +122,7 @@ def test_turn_after_turn_of_committing_and_extending_equals_one_prefill():
 def test_a_commit_does_not_compute_what_scoring_computed():
     context = fresh(ids_of(12))
     scored = score_sharing_context(context, [[1, 2, 3]])
-    stored = scored.forwards[0].keys[0]
+    stored = scored.continuation(0).keys[0]
 
     context.commit(scored.continuation(0))
 

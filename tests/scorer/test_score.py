@@ -111,7 +111,7 @@ def test_thousands_of_nodes_run_in_several_forwards_with_the_same_result():
 
     scored = score_sharing_context(Context(model, context), sequences)
 
-    assert len(scored.forwards) > 1
+    assert len(scored.runs) > 1
     some = [0, 150, 299]
     plain = score_plainly(model, context, [sequences[i] for i in some])
     assert difference([scored.log_probs[i] for i in some], plain) < 1e-11

@@ -22,7 +22,7 @@ def test_the_docstring_example():
         (2, 9),
         (3, 6),
     ]
-    assert trie.paths.tolist() == [[0, 1, 2]]
+    assert trie.whole.paths.tolist() == [[0, 1, 2]]
 
 
 @given(sequences)
@@ -36,15 +36,32 @@ def test_edges_and_nodes_spell_every_sequence(given_sequences):
         assert trie.depths[trie.nodes(index)].tolist() == list(range(len(sequence) - 1))
 
 
+@given(sequences, st.integers(0, 3), st.integers(1, 4), st.randoms())
+def test_a_block_holds_the_nodes_of_its_depths_each_behind_its_own_ancestors(
+    given_sequences, low, count, random
+):
+    (trie,) = compile_tries(given_sequences, 1000)
+    indices = sorted(random.sample(range(len(trie.sequences)), len(trie.sequences) // 2 + 1))
+    wanted = {int(n) for i in indices for n in trie.nodes(i)[low : low + count]}
+
+    block = trie.block(low, low + count, indices)
+
+    assert block.nodes.tolist() == sorted(wanted)
+    for node, place in zip(block.nodes, block.places, strict=True):
+        path, position = divmod(int(place), block.paths.shape[1])
+        own = [*block.stems[path], *block.nodes[block.paths[path, : position + 1]]]
+        assert own[-1] == node
+        assert any(own == trie.nodes(i)[: len(own)].tolist() for i in indices)
+
+
 @given(sequences)
-def test_every_node_stands_on_a_path_behind_its_own_ancestors(given_sequences):
+def test_the_whole_is_one_block_of_every_node_and_has_a_path_for_each_leaf(given_sequences):
     (trie,) = compile_tries(given_sequences, 1000)
 
-    for node, place in enumerate(trie.places):
-        path, position = divmod(int(place), trie.paths.shape[1])
-        assert trie.paths[path, position] == node
-        assert trie.depths[node] == position
-        assert trie.depths[trie.paths[path, : position + 1]].tolist() == list(range(position + 1))
+    assert trie.whole.nodes.tolist() == list(range(len(trie.tokens)))
+    beginnings = {s[:-1] for s in given_sequences if len(s) > 1}
+    leaves = {b for b in beginnings if not any(o[: len(b)] == b and o != b for o in beginnings)}
+    assert len(trie.whole.paths) == len(leaves)
 
 
 @given(sequences)
@@ -72,7 +89,9 @@ def test_the_order_of_sequences_does_not_matter(given_sequences, random):
     one, other = compile_tries(given_sequences, 5), compile_tries(tuple(shuffled), 5)
 
     assert [t.sequences for t in one] == [t.sequences for t in other]
-    assert all(np.array_equal(a.paths, b.paths) for a, b in zip(one, other, strict=True))
+    assert all(
+        np.array_equal(a.whole.paths, b.whole.paths) for a, b in zip(one, other, strict=True)
+    )
 
 
 def test_an_empty_sequence_is_refused():

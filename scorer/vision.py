@@ -1,0 +1,102 @@
+"""Pictures as a vision-language model takes them: patches in, features and positions out.
+
+Knows the Qwen-VL family: a picture's patches lie on a grid, and merge x merge of them become one token. Its tokens stand
+at positions (time, height, width) that start where the text before ends; the text after goes on behind the longest
+side, so that positions run behind the number of tokens. Nothing here knows contexts or candidates.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from transformers import Qwen2VLImageProcessorPil
+
+from ..data.errors import PictureMismatch
+
+
+class Picture(NamedTuple):
+    """A prepared picture: `patches` (t * h * w, values of a patch) on the `grid` (t, h, w), before merging."""
+
+    patches: Tensor
+    grid: tuple[int, int, int]
+
+
+class Features(NamedTuple):
+    """What the model reads in the place of a picture's n tokens.
+
+    `embeddings` (n, H) come instead of the tokens' own. `layers` (n, H) each are added after the first layers
+    (DeepStack of Qwen3-VL); there are none for other models.
+    """
+
+    embeddings: Tensor
+    layers: tuple[Tensor, ...]
+
+    def part(self, start: int, stop: int) -> "Features":
+        return Features(
+            self.embeddings[start:stop], tuple(layer[start:stop] for layer in self.layers)
+        )
+
+
+def read_image_processor(path: str) -> Any:
+    """The image processor in a model's folder, computing with PIL (torchvision need not be there)."""
+    return Qwen2VLImageProcessorPil.from_pretrained(path)
+
+
+class Eyes:
+    """The vision side of a network: how it cuts pictures and which tokens stand for them."""
+
+    def __init__(self, network: Any, image_processor: Any = None) -> None:
+        self._network = network
+        self._processor = image_processor
+        self._merge = network.config.vision_config.spatial_merge_size
+        self.token = int(network.config.image_token_id)
+
+    def prepare(self, image: Any) -> Picture:
+        """A PIL image as the model's own processor cuts it."""
+        if self._processor is None:
+            raise PictureMismatch("this model came without an image processor, so it takes none")
+        cut = self._processor(images=[image.convert("RGB")], return_tensors="pt")
+        return Picture(cut["pixel_values"], tuple(cut["image_grid_thw"][0].tolist()))
+
+    def tokens(self, picture: Picture) -> list[int]:
+        """The ids that stand for `picture` in a text, its markers included."""
+        config = self._network.config
+        inside = [self.token] * self.count(picture)
+        return [config.vision_start_token_id, *inside, config.vision_end_token_id]
+
+    def count(self, picture: Picture) -> int:
+        """How many tokens stand for `picture`, without markers."""
+        frames, height, width = picture.grid
+        if len(picture.patches) != frames * height * width:
+            raise PictureMismatch(
+                f"a picture of {len(picture.patches)} patches cannot lie on a grid of {picture.grid}"
+            )
+        return frames * height * width // self._merge**2
+
+    def positions(self, picture: Picture, start: int) -> np.ndarray:
+        """(3, n) positions of its tokens: time, height, width."""
+        frames, height, width = picture.grid
+        shape = (frames, height // self._merge, width // self._merge)
+        return np.indices(shape).reshape(3, -1) + start
+
+    def span(self, picture: Picture) -> int:
+        """How far behind the picture's first position the text goes on."""
+        return max(picture.grid[1:]) // self._merge
+
+    @torch.inference_mode()
+    def features(self, picture: Picture) -> Features:
+        """One pass of the vision tower."""
+        model = self._network.model
+        found = model.get_image_features(
+            picture.patches.to(self._network.device),
+            torch.tensor([picture.grid], device=self._network.device),
+            return_dict=True,
+        )
+        dtype = self._network.dtype
+        layers = getattr(found, "deepstack_features", None) or ()
+        return Features(
+            torch.cat(tuple(found.pooler_output)).to(dtype),
+            tuple(torch.cat(tuple(layer)).to(dtype) for layer in layers),
+        )

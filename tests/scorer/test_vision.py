@@ -1,0 +1,216 @@
+"""Contexts with pictures: against the model's own forward over the whole, which works positions out by itself."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_models import (
+    DTYPES,
+    IMAGE,
+    IMAGE_END,
+    IMAGE_START,
+    TOLERANCE,
+    VISION,
+    drawn_picture,
+    tiny_model,
+)
+
+from forethought.data.errors import PictureMismatch
+from forethought.scorer import context as context_module
+from forethought.scorer.context import Context
+from forethought.scorer.layout import Layout
+from forethought.scorer.plain import score_plainly
+from forethought.scorer.score import score_sharing_context
+from forethought.scorer.vision import Picture
+
+every_model = pytest.mark.parametrize(
+    ("family", "dtype"), [(family, dtype) for family in VISION for dtype in DTYPES]
+)
+every_family = pytest.mark.parametrize("family", VISION)
+SEQUENCES = [[4, 5, 6, 7], [4, 5, 9], [8], [8, 8, 8, 8, 8, 8]]
+SMALL, WIDE, TALL = drawn_picture(4, 4, 1), drawn_picture(2, 8, 2), drawn_picture(10, 4, 3)
+
+
+def ids_of(*parts) -> list[int]:
+    """Token ids of a mix of numbers and pictures."""
+    ids = []
+    for part in parts:
+        if isinstance(part, Picture):
+            inside = [IMAGE] * (len(part.patches) // 4)
+            ids += [IMAGE_START, *inside, IMAGE_END]
+        else:
+            ids.append(part)
+    return ids
+
+
+def pictures_of(*parts) -> list[Picture]:
+    return [part for part in parts if isinstance(part, Picture)]
+
+
+def assert_scores(context, ids, pictures, tolerance):
+    shared = score_sharing_context(context, SEQUENCES).log_probs
+    plain = score_plainly(context.model, ids, SEQUENCES, pictures=pictures)
+    assert max(np.abs(a - b).max() for a, b in zip(shared, plain, strict=True)) < tolerance
+
+
+turns = st.lists(
+    st.lists(
+        st.one_of(st.integers(0, 9), st.sampled_from([SMALL, WIDE, TALL])), min_size=1, max_size=5
+    ),
+    min_size=1,
+    max_size=3,
+)
+
+
+@every_model
+@given(turns=turns)
+@settings(max_examples=12, deadline=None)
+def test_pictures_in_any_turn_change_scores_as_the_model_says(family, dtype, turns):
+    """After each turn's observation a winner is committed; equality holds over all turns."""
+    model = tiny_model(family, dtype)
+    context, ids, pictures = Context(model, capacity=1), [], []
+
+    for number, parts in enumerate(turns):
+        context.extend(ids_of(*parts), pictures_of(*parts))
+        ids, pictures = ids + ids_of(*parts), pictures + pictures_of(*parts)
+        assert_scores(context, ids, pictures, TOLERANCE[dtype])
+        scored = score_sharing_context(context, SEQUENCES)
+        context.commit(scored.continuation(number % len(SEQUENCES)))
+        ids = ids + SEQUENCES[number % len(SEQUENCES)]
+
+    assert_scores(context, ids, pictures, TOLERANCE[dtype])
+    assert context.ids == tuple(ids)
+    context.check()
+
+
+@every_family
+@given(turns=turns)
+@settings(max_examples=12, deadline=None)
+def test_positions_are_the_ones_that_the_model_works_out_over_the_whole(family, turns):
+    model = tiny_model(family)
+    layout, ids, pictures = Layout(model.eyes), [], []
+    for parts in turns:
+        layout.add(ids_of(*parts), pictures_of(*parts))
+        ids, pictures = ids + ids_of(*parts), pictures + pictures_of(*parts)
+
+    tokens = torch.tensor([ids])
+    grids = torch.tensor([p.grid for p in pictures]) if pictures else None
+    expected, delta = model.network.model.get_rope_index(
+        tokens, image_grid_thw=grids, mm_token_type_ids=(tokens == IMAGE).int()
+    )
+
+    assert np.array_equal(layout.positions(0, len(ids)), expected[:, 0].numpy())
+    assert layout.next_position == len(ids) + int(delta)
+    middle = len(ids) // 2
+    halves = [layout.positions(0, middle), layout.positions(middle, len(ids))]
+    assert np.array_equal(np.concatenate(halves, axis=1), expected[:, 0].numpy())
+
+
+@every_family
+def test_text_alone_between_two_picture_contexts_does_not_see_their_positions(family):
+    """huggingface/transformers#36013, #43952: the model remembers the last picture's position delta."""
+    model = tiny_model(family, "float64")
+    first, second = ids_of(1, TALL, 2), ids_of(3, 4, WIDE, 5)
+    with_first = Context(model, capacity=4)
+    with_first.extend(first, [TALL])
+    text = Context(model, [7, 8, 9])
+    assert_scores(text, [7, 8, 9], [], 1e-11)
+    with_second = Context(model)
+    with_second.extend(second, [WIDE])
+
+    assert_scores(with_second, second, [WIDE], 1e-11)
+    assert_scores(text, [7, 8, 9], [], 1e-11)
+    assert_scores(with_first, first, [TALL], 1e-11)
+
+
+@every_family
+@pytest.mark.parametrize("chunk", [1, 4, 5, 6, 7, 100])
+def test_a_picture_across_the_edge_of_a_prefill_step_is_the_same(family, chunk, monkeypatch):
+    """Blaizzy/mlx-vlm#1755."""
+    monkeypatch.setattr(context_module, "CHUNK", chunk)
+    model, ids = tiny_model(family, "float64"), ids_of(1, 2, SMALL, 3, WIDE, 4)
+    context = Context(model)
+
+    context.extend(ids, [SMALL, WIDE])
+
+    assert_scores(context, ids, [SMALL, WIDE], 1e-11)
+
+
+@every_family
+def test_a_picture_is_looked_at_once_over_all_turns(family):
+    model, looks = tiny_model(family, "float64"), []
+    handle = model.network.model.visual.register_forward_hook(lambda *_: looks.append(1))
+    try:
+        context = Context(model)
+        context.extend(ids_of(1, SMALL), [SMALL])
+        context.extend(ids_of(2, WIDE, 3), [WIDE])
+        context.commit(score_sharing_context(context, SEQUENCES).continuation(0))
+        context.extend([5])
+    finally:
+        handle.remove()
+
+    assert len(looks) == 2
+
+
+@every_family
+def test_after_a_rollback_behind_between_and_before_pictures_it_is_as_fresh(family):
+    model = tiny_model(family, "float64")
+    ids = ids_of(1, SMALL, 2, WIDE, 3, 4)
+    context = Context(model)
+    context.extend(ids, [SMALL, WIDE])
+
+    for kept, pictures in ((len(ids) - 1, [SMALL, WIDE]), (8, [SMALL]), (1, [])):
+        context.rollback(kept)
+        assert_scores(context, ids[:kept], pictures, 1e-11)
+    context.extend(ids[1:], [SMALL, WIDE])
+    assert_scores(context, ids, [SMALL, WIDE], 1e-11)
+
+
+@every_family
+def test_a_rollback_into_a_picture_is_refused_and_changes_nothing(family):
+    model, ids = tiny_model(family, "float64"), ids_of(1, SMALL, 2)
+    context = Context(model)
+    context.extend(ids, [SMALL])
+
+    with pytest.raises(ValueError, match="a picture stands on tokens 2 to 5"):
+        context.rollback(4)
+
+    assert_scores(context, ids, [SMALL], 1e-11)
+
+
+@pytest.mark.parametrize(
+    ("ids", "pictures", "complaint"),
+    [
+        (ids_of(1, SMALL), [], "places for 1 pictures, and 0 came"),
+        ([1, 2], [SMALL], "places for 0 pictures, and 1 came"),
+        (ids_of(SMALL, WIDE), [SMALL], "places for 2 pictures, and 1 came"),
+        (ids_of(SMALL), [TALL], "takes 10 tokens; its place has 4"),
+        (ids_of(SMALL), [SMALL._replace(grid=(1, 2, 4))], "16 patches cannot lie on a grid"),
+    ],
+)
+def test_pictures_that_do_not_fit_are_refused_and_nothing_is_added(ids, pictures, complaint):
+    context = Context(tiny_model("qwen3_vl", "float64"), [1, 2, 3])
+
+    with pytest.raises(PictureMismatch, match=complaint):
+        context.extend(ids, pictures)
+
+    assert context.ids == (1, 2, 3)
+    assert_scores(context, [1, 2, 3], [], 1e-11)
+
+
+def test_a_model_that_reads_text_alone_refuses_pictures():
+    with pytest.raises(PictureMismatch, match="text alone"):
+        Context(tiny_model("llama")).extend([1], [SMALL])
+
+
+@every_family
+def test_deepstack_and_embeddings_of_a_picture_matter(family):
+    """Else the equalities above would hold for blind models too."""
+    model = tiny_model(family, "float64")
+    other = drawn_picture(4, 4, seed=9)
+    ids = ids_of(1, SMALL, 2)
+
+    one, two = (score_plainly(model, ids, SEQUENCES, pictures=[p])[0] for p in (SMALL, other))
+
+    assert np.abs(one - two).max() > 1e-3
