@@ -1,0 +1,125 @@
+"""What scores token sequences after a context, wherever its model runs, and which answers are scores.
+
+Knows ids and log-probabilities; knows no HTTP and no engine's format. An answer that is not one finite
+log-probability for each token that was asked for is an EngineError: never a zero, never a guess.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ...data.errors import EngineError
+from ..model import LanguageModel
+
+ROUNDING = 1e-4  # how far above zero a log-probability of a low-precision engine may lie
+
+
+class EngineScores(NamedTuple):
+    """As from score_plainly, with what the engine itself took: milliseconds from a request to its last byte."""
+
+    log_probs: tuple[np.ndarray, ...]  # (tokens,) each, natural, float64; NaN before its start
+    milliseconds: Mapping[str, float]  # `prefill` where the context was computed apart, `score`
+
+
+class Engine(Protocol):
+    """A scorer. `label` names program, version and place; figures of two labels are never mixed."""
+
+    label: str
+
+    def score_timed(
+        self,
+        context_ids: Sequence[int],
+        sequences: Sequence[Sequence[int]],
+        starts: Sequence[int] | None = None,
+    ) -> EngineScores:
+        """Arguments as of score_plainly; EngineError if the engine cannot be asked or gives no scores."""
+        ...
+
+    def score(
+        self,
+        context_ids: Sequence[int],
+        sequences: Sequence[Sequence[int]],
+        starts: Sequence[int] | None = None,
+    ) -> tuple[np.ndarray, ...]:
+        """`score_timed` without the time."""
+        return self.score_timed(context_ids, sequences, starts).log_probs
+
+
+@dataclass(frozen=True)
+class ExpectedModel:
+    """The model whose ids are sent: what an engine must serve."""
+
+    name: str
+    vocabulary: int
+    encode: Callable[[str], Sequence[int]]  # nothing added, special tokens kept as plain text
+
+
+def expected_model(model: LanguageModel) -> ExpectedModel:
+    return ExpectedModel(model.name, model.config.vocab_size, model.encode)
+
+
+class Asked(NamedTuple):
+    """One candidate's tokens, of which those from `start` on are to be scored."""
+
+    place: str  # for messages
+    tokens: Sequence[int]
+    start: int
+
+
+class Reported(NamedTuple):
+    """What an engine wrote for one token, not yet believed."""
+
+    token: object
+    log_prob: object
+
+
+def asked_rows(
+    label: str, sequences: Sequence[Sequence[int]], starts: Sequence[int]
+) -> tuple[Asked, ...]:
+    """The candidates with the places that messages name them by, counted from 1."""
+    return tuple(
+        Asked(f"{label}, candidate {number} of {len(sequences)}", tuple(map(int, tokens)), start)
+        for number, (tokens, start) in enumerate(zip(sequences, starts, strict=True), 1)
+    )
+
+
+def believed(asked: Asked, reported: Sequence[Reported]) -> np.ndarray:
+    """(tokens,) log-probabilities, NaN before the start; EngineError names the first token that has none."""
+    wanted = asked.tokens[asked.start :]
+    if len(reported) != len(wanted):
+        raise EngineError(
+            f"{asked.place}: {len(reported)} log-probabilities came back for {len(wanted)} tokens"
+        )
+    values = np.full(len(asked.tokens), np.nan)
+    for offset, (token, one) in enumerate(zip(wanted, reported, strict=True)):
+        where = f"{asked.place}, token {asked.start + offset + 1} of {len(asked.tokens)}"
+        if one.token != token:
+            raise EngineError(
+                f"{where}: id {token} was sent and {one.token} came back; the engine changes the tokens"
+            )
+        values[asked.start + offset] = _log_probability(where, one.log_prob)
+    return values
+
+
+def require_scores(label: str, log_probs: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """`log_probs`; EngineError if all are 0, which is what a backend without log-probabilities says."""
+    if log_probs and not any(np.nansum(np.abs(own)) for own in log_probs):
+        raise EngineError(
+            f"{label}: every log-probability is 0.0; this backend does not compute those of a prompt"
+        )
+    return tuple(log_probs)
+
+
+def _log_probability(where: str, value: object) -> float:
+    if value is None:
+        raise EngineError(f"{where}: no log-probability came back")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise EngineError(f"{where}: {value!r:.40} came back, which is no log-probability")
+    if value > ROUNDING:
+        raise EngineError(
+            f"{where}: {value:.4g} came back, above the log of 1; the engine sends logits or scaled values"
+        )
+    return float(value)

@@ -1,0 +1,179 @@
+"""JSON over HTTP, bounded in time and tries. Knows no engine.
+
+A connection that fails or drops, 429 and 5xx are tried again, each time after twice the pause: scoring
+changes nothing, so asking twice is safe. A server that stays silent is not asked again, which would only add to its load.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from ...data.errors import EngineError
+
+TOKEN_VARIABLE = "FORETHOUGHT_ENGINE_TOKEN"
+QUOTED = 160  # characters of an error's body
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Seconds until a connection stands, between two bytes of an answer, and before the second try."""
+
+    connect: float = 5.0
+    read: float = 300.0
+    pause: float = 0.5
+    tries: int = 4
+
+
+class Reply(NamedTuple):
+    """A parsed answer. `milliseconds` runs from the request's first byte to the answer's last, of the try that succeeded."""
+
+    content: Any
+    milliseconds: float
+
+
+class Refused(EngineError):
+    """The server answered that it will not."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class _Passing(Exception):
+    """What may go better the next time."""
+
+
+class Transport:
+    """One server. The bearer token is sent, and never shown."""
+
+    def __init__(
+        self, url: str, patience: Patience | None = None, token: str | None = None
+    ) -> None:
+        self._parts = _server(url)
+        self.url = self._parts.geturl().rstrip("/")
+        self._patience = patience or Patience()
+        self._token = _header_value(token)
+
+    def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Reply:
+        """GET `path`, or POST `body` to it. EngineError in one line if no whole JSON answer comes."""
+        payload = None if body is None else json.dumps(body).encode()
+        failure = ""
+        for attempt in range(self._patience.tries):
+            if attempt:
+                time.sleep(self._patience.pause * 2 ** (attempt - 1))
+            try:
+                return self._ask_once(path, payload)
+            except _Passing as error:
+                failure = str(error)
+        raise EngineError(f"{self.url}{path}: {failure} ({self._patience.tries} tries)")
+
+    def find(self, path: str, body: Mapping[str, Any] | None = None) -> Reply | None:
+        """`ask`, or None where the server does not know the path."""
+        try:
+            return self.ask(path, body)
+        except Refused as error:
+            if error.status in (404, 405):
+                return None
+            raise
+
+    def _ask_once(self, path: str, payload: bytes | None) -> Reply:
+        connection = self._connect()
+        try:
+            began = time.perf_counter()
+            method = "GET" if payload is None else "POST"
+            connection.request(method, self._parts.path.rstrip("/") + path, payload, self._headers)
+            response = connection.getresponse()
+            raw = response.read()
+            milliseconds = 1000 * (time.perf_counter() - began)
+        except TimeoutError as error:
+            raise EngineError(
+                f"{self.url}{path}: silent for {self._patience.read:g} seconds; the server is overloaded or hangs"
+            ) from error
+        except (OSError, HTTPException) as error:
+            raise _Passing(f"the connection broke ({_name(error)})") from error
+        finally:
+            connection.close()
+        if response.status != 200:
+            self._refuse(path, response.status, raw)
+        return Reply(self._parse(path, raw), milliseconds)
+
+    def _connect(self) -> HTTPConnection:
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        assert self._parts.hostname, "_server lets no URL without a host through"
+        connection = kind(self._parts.hostname, self._parts.port, timeout=self._patience.connect)
+        try:
+            connection.connect()
+        except OSError as error:
+            raise _Passing(f"no connection ({_name(error)}); is the server running?") from error
+        connection.sock.settimeout(self._patience.read)
+        return connection
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        return headers | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
+
+    def _refuse(self, path: str, status: int, raw: bytes) -> None:
+        said = " ".join(raw.decode("utf-8", "replace").split())
+        if self._token:
+            said = said.replace(self._token, "***")
+        message = f"HTTP {status}" + (f": {said[:QUOTED]}" if said else "")
+        if status == 429 or status >= 500:
+            raise _Passing(message)
+        hint = f" (set {TOKEN_VARIABLE})" if status in (401, 403) else ""
+        raise Refused(f"{self.url}{path}: {message}{hint}", status)
+
+    def _parse(self, path: str, raw: bytes) -> Any:
+        try:
+            return json.loads(raw)
+        except ValueError as error:
+            raise EngineError(
+                f"{self.url}{path}: {len(raw)} bytes came back that are no whole JSON; is this an engine's address?"
+            ) from error
+
+
+def part(where: str, answer: Any, *path: str | int) -> Any:
+    """What stands at `path` in a JSON answer; EngineError if nothing does."""
+    found = answer
+    for step in path:
+        try:
+            found = found[step]
+        except (KeyError, IndexError, TypeError):
+            name = ".".join(map(str, path))
+            raise EngineError(
+                f"{where}: the answer holds no {name}; the engine is another, or too old"
+            ) from None
+    return found
+
+
+def _server(url: str) -> SplitResult:
+    """`url` taken apart. One that holds a password is refused, and not repeated."""
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        raise EngineError(
+            f"the engine's URL holds a user or password; set {TOKEN_VARIABLE} instead"
+        )
+    try:
+        port_is_valid = parts.port is None or parts.port > 0
+    except ValueError:
+        port_is_valid = False
+    whole = parts.scheme in ("http", "https") and parts.hostname and port_is_valid
+    if not whole or parts.query or parts.fragment:
+        raise EngineError(f"{url!r} is no engine's URL; give one like http://127.0.0.1:30000")
+    return parts
+
+
+def _header_value(token: str | None) -> str:
+    token = (token or "").strip()
+    if not (token.isascii() and token.isprintable()):
+        raise EngineError(f"{TOKEN_VARIABLE} holds characters that no HTTP header may")
+    return token
+
+
+def _name(error: Exception) -> str:
+    said = getattr(error, "strerror", None) or str(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

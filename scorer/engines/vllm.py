@@ -1,0 +1,116 @@
+"""vLLM's `/v1/completions`, asked for the log-probabilities of the prompt.
+
+vLLM reads no cached prefix for such a request: every candidate costs a prefill of the whole context, and every
+position of it comes back as JSON. Exact, but the slow way to score.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ...data.errors import EngineError
+from ..plain import checked_starts
+from .engine import (
+    Asked,
+    Engine,
+    EngineScores,
+    ExpectedModel,
+    Reported,
+    asked_rows,
+    believed,
+    require_scores,
+)
+from .handshake import is_model, require_model, require_tokenizer
+from .transport import Transport, part
+
+ROWS_AT_ONCE = 32  # in one request; bounds an answer that repeats the context for each row
+MINUS_INFINITY = -9999.0  # what the server writes where the log-probability is none
+
+
+class _Answered(NamedTuple):
+    choices: list[Any]
+    milliseconds: float
+
+
+class VLLMEngine(Engine):
+    """A running vLLM server. EngineError if it serves another model than `expected`."""
+
+    def __init__(self, transport: Transport, expected: ExpectedModel) -> None:
+        self._transport = transport
+        self._served = _served(transport, expected)
+        require_tokenizer(transport, self._served, expected)
+        version = part(transport.url, transport.ask("/version").content, "version")
+        self.label = f"vllm {version} at {transport.url}"
+
+    def score_timed(
+        self,
+        context_ids: Sequence[int],
+        sequences: Sequence[Sequence[int]],
+        starts: Sequence[int] | None = None,
+    ) -> EngineScores:
+        context = [int(token) for token in context_ids]
+        asked = asked_rows(self.label, sequences, checked_starts(len(context), sequences, starts))
+        log_probs, milliseconds = [], 0.0
+        for first in range(0, len(asked), ROWS_AT_ONCE):
+            group = asked[first : first + ROWS_AT_ONCE]
+            rows = [[*context, *one.tokens] for one in group]
+            answered = self._complete(rows)
+            milliseconds += answered.milliseconds
+            log_probs += [
+                believed(one, _reported(one, row, choice))
+                for one, row, choice in zip(group, rows, answered.choices, strict=True)
+            ]
+        return EngineScores(require_scores(self.label, log_probs), {"score": milliseconds})
+
+    def _complete(self, rows: Sequence[Sequence[int]]) -> _Answered:
+        """The choice of each row, in their order."""
+        reply = self._transport.ask(
+            "/v1/completions",
+            {
+                "model": self._served,
+                "prompt": rows,
+                "max_tokens": 1,
+                "temperature": 1.0,
+                "prompt_logprobs": 0,  # of the prompt's own tokens only
+                "return_token_ids": True,
+            },
+        )
+        choices = part(self.label, reply.content, "choices")
+        by_row = {part(self.label, choice, "index"): choice for choice in choices}
+        if len(choices) != len(rows) or set(by_row) != set(range(len(rows))):
+            raise EngineError(f"{self.label}: {len(by_row)} answers came back for {len(rows)} rows")
+        return _Answered([by_row[i] for i in range(len(rows))], reply.milliseconds)
+
+
+def _served(transport: Transport, expected: ExpectedModel) -> str:
+    """The name under which requests reach the expected model; an alias has the model's own name as its root."""
+    cards = part(transport.url, transport.ask("/v1/models").content, "data")
+    names = {
+        str(part(transport.url, card, "id")): [str(card["id"]), str(card.get("root") or "")]
+        for card in cards
+    }
+    found = next((id for id in names if is_model(names[id], expected)), "")
+    require_model(transport.url, [one for own in names.values() for one in own if one], expected)
+    return found
+
+
+def _reported(asked: Asked, row: Sequence[int], choice: Any) -> list[Reported]:
+    """The scored tokens as the server wrote them: {id: {logprob, rank, decoded_token}} each."""
+    positions = part(asked.place, choice, "prompt_logprobs") or []
+    read = choice.get("prompt_token_ids") or row  # servers older than the field leave it out
+    if list(read) != list(row) or len(positions) != len(row):
+        raise EngineError(
+            f"{asked.place}: {len(row)} tokens were sent, {len(read)} read, and {len(positions)} log-probabilities came back"
+        )
+    wanted = asked.tokens[asked.start :]
+    scored = positions[len(row) - len(wanted) :]
+    return [_one(asked, token, found) for token, found in zip(wanted, scored, strict=True)]
+
+
+def _one(asked: Asked, token: int, found: Any) -> Reported:
+    if not found:
+        return Reported(token, None)
+    key = str(token)
+    if key not in found:
+        return Reported(next(iter(found)), None)
+    value = part(asked.place, found, key, "logprob")
+    return Reported(token, None if value == MINUS_INFINITY else value)
