@@ -72,6 +72,9 @@ def generate_with_transformers(
     ids = torch.tensor([[*context.ids, first]], device=context.model.device)  # (1, S + 1)
     if tokens == 1:
         return (first,)
+    if context.model.eyes:  # else it would go on from the pictures that it saw last, here or elsewhere
+        shift = context.next_position - context.length
+        network.model.rope_deltas = torch.tensor([[shift]], device=network.device)
     output = network.generate(
         ids,
         attention_mask=torch.ones_like(ids),

@@ -19,6 +19,12 @@ from tiny_models import (
 from forethought.data.errors import PictureMismatch
 from forethought.scorer import context as context_module
 from forethought.scorer.context import Context
+from forethought.scorer.generate import (
+    Decoding,
+    decode,
+    generate_with_transformers,
+    transformers_cache,
+)
 from forethought.scorer.layout import Layout
 from forethought.scorer.plain import score_plainly
 from forethought.scorer.score import score_sharing_context
@@ -214,3 +220,17 @@ def test_deepstack_and_embeddings_of_a_picture_matter(family):
     one, two = (score_plainly(model, ids, SEQUENCES, pictures=[p])[0] for p in (SMALL, other))
 
     assert np.abs(one - two).max() > 1e-3
+
+
+@every_family
+def test_both_decoders_go_on_alike_behind_pictures_whatever_was_seen_before(family):
+    """QwenLM/Qwen3-VL#1685: transformers keeps the position delta of whichever picture it saw last."""
+    model = tiny_model(family, "float64")
+    context = Context(model)
+    context.extend(ids_of(1, TALL, 2), [TALL])
+    context.extend(ids_of(3, WIDE, 4), [WIDE])
+    score_plainly(model, ids_of(SMALL), SEQUENCES, pictures=[SMALL])
+
+    theirs = generate_with_transformers(context, transformers_cache(context), 12)
+
+    assert decode(context, Decoding(tokens=12, stop=None)).ids == theirs
