@@ -21,13 +21,15 @@ import numpy as np
 from ..data.identity import Split
 from ..data.render import NEUTRAL, RenderedAction
 from . import calibrate
+from .compiled_set import candidate_bytes, candidate_ids
 from .context import Context
 from .likelihoods import encode_action, likelihoods
 from .model import LanguageModel
 from .plain import totals
+from .premise import premise_sums
 from .recovery import SetView, selected_choice
 from .score import score_sharing_context
-from .selection import candidate_ids, scores_of
+from .selection import Normalisation, scores_of
 
 CALIBRATIONS = ("raw", "pmi", "batch")
 Json = dict[str, Any]
@@ -140,14 +142,17 @@ def premise_scores(
 ) -> dict[str, float]:
     """Each candidate's score after the content-free premise; what PMI subtracts."""
     ids = candidate_ids(model, list(texts.values()))
-    return _by_id(texts, scores_of(calibrate.premise_sums(model, ids), [*map(len, ids)], alpha))
+    return _by_id(texts, scores_of(premise_sums(model, ids), [*map(len, ids)], alpha))
 
 
-def selection_scores(context: Context, texts: Mapping[str, str], alpha: float) -> dict[str, float]:
-    """SSR's score of each candidate after `context`: summed log-probability over length ** alpha."""
-    ids = candidate_ids(context.model, list(texts.values()))
+def selection_scores(
+    context: Context, texts: Mapping[str, str], normalisation: Normalisation
+) -> dict[str, float]:
+    """Each candidate's score after `context`; `texts` may come from several sets, so they may repeat."""
+    written = list(texts.values())
+    ids = candidate_ids(context.model, written)
     sums = totals(score_sharing_context(context, ids).log_probs)
-    return _by_id(texts, scores_of(sums, [*map(len, ids)], alpha))
+    return _by_id(texts, sums / normalisation.divisors([*map(len, ids)], candidate_bytes(written)))
 
 
 def _record(
@@ -171,7 +176,9 @@ def _record(
         raw = _by_id(texts.candidates, scores_of(totals(priced), lengths, models.alpha))
     else:
         raw = selection_scores(
-            _context(turn, models.audited, contexts), texts.candidates, models.alpha
+            _context(turn, models.audited, contexts),
+            texts.candidates,
+            Normalisation(models.alpha),
         )
     return {
         "question": turn.question,

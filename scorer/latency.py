@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from .compiled_set import candidate_ids, compile_set
 from .context import Context
 from .generate import Decoding, decode, generate_with_transformers, transformers_cache
 from .model import LanguageModel
 from .plain import totals
 from .score import score_sharing_context
-from .selection import candidate_ids, scores_of, select
+from .selection import scores_of, select
 
 PAPER_TOKENS = 65  # mean length of a free-form thought in SSR's experiments
 MOST_TOKENS = 256  # a longer recorded thought is cut here, and counted
@@ -34,7 +35,7 @@ def measure_latency(
     thought's length, `think_65` to 65 tokens, `own_65` our own decoder's 65 tokens. `prefill` is the context's,
     paid by all of them; `total_...` is the sum a turn.
     """
-    candidates = candidate_ids(model, texts)
+    candidates = compile_set(model, texts).ids
     lengths = [recorded_length(model, thought) for thought in thoughts]
     if contexts:
         _turn(model, contexts[0], 2, candidates)  # warm-up, not counted

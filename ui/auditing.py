@@ -32,10 +32,12 @@ from ..scorer.audit import (
     record_turns,
     selection_scores,
 )
+from ..scorer.compiled_set import compile_set
 from ..scorer.context import Context
 from ..scorer.latency import measure_latency
 from ..scorer.model import LanguageModel
 from ..scorer.recovery import SetView
+from ..scorer.selection import Normalisation
 from ..scorer.summary import Facts, summarise, trial
 from .record_cache import Place, RecordCache, place
 from .set_facts import set_facts
@@ -101,6 +103,8 @@ def audit(
         raise NothingToDo(
             f"set {sets[0].name!r} has no active candidate to audit; accept or mine some"
         )
+    # a set that cannot be scored is told before minutes of work; baselines may be any thoughts
+    compile_set(models.audited, [candidate.text for candidate in sets[0].active])
     turns, thoughts = pick_turns(corpus.traces, plan)
     assignments = assign_turns(corpus, sets, thoughts)
     audit_turns = _audit_turns(corpus.traces, turns, assignments, models.reference)
@@ -253,7 +257,10 @@ def random_set(thoughts: Sequence[Thought], seed: int, size: int) -> CandidateSe
 
 
 def choose_bias(
-    traces: Sequence[Trace], candidate_set: CandidateSet, model: LanguageModel, alpha: float
+    traces: Sequence[Trace],
+    candidate_set: CandidateSet,
+    model: LanguageModel,
+    normalisation: Normalisation,
 ) -> dict[str, float]:
     """Each candidate's mean score over BIAS_TURNS *choose* turns: batch calibration without an audit."""
     turns = held_out(traces, Split.CHOOSE, BIAS_TURNS)
@@ -266,7 +273,7 @@ def choose_bias(
     scores = []
     for turn in _audit_turns(traces, turns, {}, model):
         context = Context(model, model.encode(turn.example + turn.context))
-        scores.append(selection_scores(context, texts, alpha))
+        scores.append(selection_scores(context, texts, normalisation))
     return mean_scores(scores)
 
 

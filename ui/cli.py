@@ -17,7 +17,13 @@ from ..data.errors import ForethoughtError
 from ..data.library import library_hash
 from ..data.store import DEFAULT, Store
 from . import terminal
-from .score_options import Calibration, Method, ScoreOptions, require_finite
+from .score_options import (
+    Calibration,
+    Method,
+    ScoreOptions,
+    parse_normalisation,
+    require_finite,
+)
 from .wiring import (
     find_set,
     make_embedder,
@@ -209,19 +215,30 @@ def score(
     calibration: Annotated[
         Calibration, typer.Option(help="What is taken out of the score.")
     ] = Calibration.RAW,
-    alpha: Annotated[float, typer.Option(help="Length exponent: 1 mean, 0 sum.")] = 1.0,
+    normalisation: Annotated[
+        str | None, typer.Option(help="sum, mean (SSR's, the default), byte or alpha=X.")
+    ] = None,
+    alpha: Annotated[
+        float | None, typer.Option(help="Length exponent: 1 mean, 0 sum; as alpha=X.")
+    ] = None,
     tau: Annotated[float, typer.Option(min=0, help="Temperature; 0 takes the best.")] = 1.0,
+    constrained: Annotated[
+        bool, typer.Option("--constrained", help="Show what constrained decoding says, too.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Every candidate's likelihood after a context, and which one is taken."""
     from .scoring import read_context, score_with_store
 
-    options = ScoreOptions(method, calibration, alpha, tau)
+    normalised = parse_normalisation(normalisation, alpha)
+    options = ScoreOptions(method, calibration, normalised, tau, constrained)
     text = read_context(context)
     opened = open_if_there(store)
     candidate_set = find_set(opened, name)
     scored = score_with_store(opened, candidate_set, text, make_model(model), options)
     terminal.show_scores(scored, as_json=as_json)
+    for warning in scored["warnings"]:
+        typer.echo(f"warning: {warning}", err=True)
 
 
 @sets_app.command("list")

@@ -10,6 +10,7 @@ from ..data.render import NEUTRAL
 from ..data.store import Store
 from ..miner.embed import Embedder
 from ..scorer.audit import AuditModels
+from ..scorer.selection import Normalisation
 from .auditing import AuditPlan, AuditResult, Corpus, Progress, audit, random_set
 from .result_file import write_whole
 from .scoring import bias_key
@@ -55,7 +56,7 @@ def save_audit(
         c.id: result.batch_bias[c.id] for c in candidate_set.active if c.id in result.batch_bias
     }
     if bias:
-        key = bias_key(candidate_set, settings["revision"], settings["alpha"])
+        key = bias_key(candidate_set, settings["revision"], Normalisation(settings["alpha"]))
         store.put("calibration", key, {"bias": bias})
     if records is not None:
         lines = (

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ..data.errors import ForethoughtError
+from ..scorer.selection import Normalisation
 
 LARGEST = 1e6  # of alpha and tau, and the inverse of the smallest above zero
 
@@ -26,16 +27,43 @@ class Calibration(StrEnum):
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """As in SSR: S = sum of log-probabilities / tokens ** alpha, probabilities softmax(S / tau)."""
+    """As in SSR: S = sum of log-probabilities / length ** alpha, probabilities softmax(S / tau).
+
+    `constrained` asks for what constrained decoding would say, beside it.
+    """
 
     method: Method = Method.SHARED
     calibration: Calibration = Calibration.RAW
-    alpha: float = 1.0
+    normalisation: Normalisation = Normalisation()
     tau: float = 1.0
+    constrained: bool = False
 
     def __post_init__(self) -> None:
-        require_finite("alpha", self.alpha)
+        require_finite("alpha", self.normalisation.alpha)
         require_finite("tau", self.tau)
+
+    @property
+    def as_json(self) -> dict[str, str | float | bool]:
+        """What was asked for, as the JSON of a score repeats it."""
+        return {
+            "method": self.method.value,
+            "calibration": self.calibration.value,
+            "normalisation": str(self.normalisation),
+            "alpha": self.normalisation.alpha,
+            "tau": self.tau,
+            "constrained": self.constrained,
+        }
+
+
+def parse_normalisation(normalisation: str | None, alpha: float | None) -> Normalisation:
+    """Of the two options, of which at most one is given; SSR's mean where none is."""
+    if normalisation is not None and alpha is not None:
+        raise ForethoughtError(
+            "--alpha X is short for --normalisation alpha=X; give one of the two, not both"
+        )
+    if normalisation is not None:
+        return Normalisation.parse(normalisation)
+    return Normalisation() if alpha is None else Normalisation(alpha)
 
 
 def require_finite(name: str, value: float) -> None:

@@ -2,22 +2,36 @@
 
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.candidates import CandidateSet
+from ..data.candidates import Candidate, CandidateSet
 from ..data.errors import ForethoughtError, NotFound, NothingToDo
 from ..data.library import library_hash
 from ..data.store import Store
 from ..scorer import calibrate
+from ..scorer.compiled_set import CompiledSet, compile_set, seams
+from ..scorer.constrained import TrieLocal, score_constrained
 from ..scorer.context import Context
 from ..scorer.model import LanguageModel
 from ..scorer.plain import score_plainly, totals
+from ..scorer.premise import premise_sums
 from ..scorer.score import score_sharing_context
-from ..scorer.selection import candidate_ids, scores_of, select
+from ..scorer.selection import (
+    Margin,
+    Normalisation,
+    Selection,
+    Unit,
+    log_z,
+    margin,
+    select,
+    sum_noise,
+)
 from .auditing import choose_bias
 from .score_options import Calibration, Method, ScoreOptions
+
+SEAM_CHARACTERS = 200  # of the context's end, tokenised together with each candidate
 
 
 def score_set(
@@ -27,7 +41,7 @@ def score_set(
     options: ScoreOptions,
     bias: np.ndarray | None = None,
 ) -> dict[str, Any]:
-    """`{"candidates": [{"id", "tokens", "sum", "score", "probability"}], "selected", "milliseconds"}`.
+    """What `forethought score --json` prints (docs/json.md), options, warnings and milliseconds included.
 
     `context` is taken word for word. `bias` (candidates,) is what batch calibration subtracts.
     """
@@ -36,45 +50,135 @@ def score_set(
         raise NothingToDo(f"set {candidate_set.name!r} has no candidate that is not rejected")
     clock = _Clock()
     context_ids = model.encode(context)
-    ids = candidate_ids(model, [candidate.text for candidate in active])
-    require_room(model, len(context_ids) + max(map(len, ids)))
+    compiled = compile_set(model, [candidate.text for candidate in active])
+    require_room(model, len(context_ids) + int(compiled.num_tokens.max()))
     clock.lap("tokenize")
-    if options.method is Method.PLAIN:
-        log_probs = score_plainly(model, context_ids, ids)
-    else:
-        prefilled = Context(model, context_ids, capacity=max(1, len(context_ids)))
-        clock.lap("prefill")
-        log_probs = score_sharing_context(prefilled, ids).log_probs
-    clock.lap("score")
-    sums, tokens = totals(log_probs), [len(sequence) for sequence in ids]
-    scores = scores_of(sums, tokens, options.alpha)
-    if options.calibration is Calibration.PMI:
-        premise = scores_of(calibrate.premise_sums(model, ids), tokens, options.alpha)
-        scores = calibrate.pmi(scores, premise)
-        clock.lap("premise")
-    elif options.calibration is Calibration.BATCH:
-        assert bias is not None, "batch calibration needs each candidate's mean score"
-        scores = calibrate.batch(scores, bias)
-    selection = select(scores, options.tau)
-    clock.lap("select")
-    rows = zip(active, tokens, sums, selection.scores, selection.probabilities, strict=True)
+    scored = _likelihoods(model, context_ids, compiled, options, clock)
+    choice = _choice(model, compiled, scored.sums, options, bias)
+    clock.lap("select" if options.calibration is not Calibration.PMI else "premise")
     return {
-        "candidates": [
-            {
-                "id": candidate.id,
-                "text": candidate.text,
-                "tokens": count,
-                "sum": float(total),
-                "score": float(score),
-                "probability": float(probability),
-            }
-            for candidate, count, total, score, probability in rows
-        ],
-        "selected": active[selection.selected].id,
+        "candidates": _rows(active, compiled, scored, choice.selection),
+        "selected": active[choice.selection.selected].id,
+        "log_z": choice.log_z,
+        "gap": choice.margin.gap,
+        "stable": choice.margin.is_stable,
+        "normalisation": str(options.normalisation),
+        "options": options.as_json,
+        "warnings": _warnings(model, context, compiled, choice.selection),
         "milliseconds": clock.milliseconds,
         "context_tokens": len(context_ids),
         "model": f"{model.name}@{model.revision[:12]}",
+    } | _constrained(active, choice.selection.selected, scored.local)
+
+
+class _Likelihoods(NamedTuple):
+    """Summed log-probabilities (candidates,) in nats, and constrained decoding's where asked for."""
+
+    sums: np.ndarray
+    local: TrieLocal | None
+
+
+class _Choice(NamedTuple):
+    selection: Selection
+    margin: Margin
+    log_z: float
+
+
+def _likelihoods(
+    model: LanguageModel,
+    context_ids: list[int],
+    compiled: CompiledSet,
+    options: ScoreOptions,
+    clock: "_Clock",
+) -> _Likelihoods:
+    if options.method is Method.PLAIN:
+        sums = totals(score_plainly(model, context_ids, compiled.ids))
+        clock.lap("score")
+    if options.method is Method.SHARED or options.constrained:
+        prefilled = Context(model, context_ids, capacity=max(1, len(context_ids)))
+        clock.lap("prefill")
+    if options.method is Method.SHARED:
+        sums = totals(score_sharing_context(prefilled, compiled.ids).log_probs)
+        clock.lap("score")
+    if not options.constrained:
+        return _Likelihoods(sums, None)
+    local = score_constrained(prefilled, compiled.ids)
+    clock.lap("constrained")
+    return _Likelihoods(sums, local)
+
+
+def _choice(
+    model: LanguageModel,
+    compiled: CompiledSet,
+    sums: np.ndarray,
+    options: ScoreOptions,
+    bias: np.ndarray | None,
+) -> _Choice:
+    divisors = compiled.divisors(options.normalisation)
+    noise = sum_noise(str(model.dtype).removeprefix("torch."), compiled.num_tokens)
+    scores, spread = sums / divisors, noise / divisors
+    if options.calibration is Calibration.PMI:
+        scores = calibrate.pmi(scores, premise_sums(model, compiled.ids) / divisors)
+        spread = spread * np.sqrt(2)  # the premise's scores are as noisy
+    elif options.calibration is Calibration.BATCH:
+        assert bias is not None, "batch calibration needs each candidate's mean score"
+        scores = calibrate.batch(scores, bias)
+    whole = log_z(sums, float(noise.max()))
+    return _Choice(select(scores, options.tau), margin(scores, spread), whole)
+
+
+def _rows(
+    active: tuple[Candidate, ...],
+    compiled: CompiledSet,
+    scored: _Likelihoods,
+    selection: Selection,
+) -> list[dict[str, Any]]:
+    rows = [
+        {
+            "id": candidate.id,
+            "text": candidate.text,
+            "tokens": int(compiled.num_tokens[place]),
+            "bytes": int(compiled.num_bytes[place]),
+            "sum": float(scored.sums[place]),
+            "score": float(selection.scores[place]),
+            "probability": float(selection.probabilities[place]),
+        }
+        for place, candidate in enumerate(active)
+    ]
+    if scored.local is not None:
+        for row, log_prob in zip(rows, scored.local.log_probs, strict=True):
+            row["trie_local"] = float(np.exp(log_prob))
+    return rows
+
+
+def _constrained(
+    active: tuple[Candidate, ...], selected: int, local: TrieLocal | None
+) -> dict[str, Any]:
+    if local is None:
+        return {}
+    found = {
+        "selected": active[local.likeliest].id,
+        "greedy": active[local.greedy].id,
+        "disagrees": local.likeliest != selected,
+        "greedy_disagrees": local.greedy != selected,
     }
+    return {"constrained": found}
+
+
+def _warnings(
+    model: LanguageModel, context: str, compiled: CompiledSet, selection: Selection
+) -> list[str]:
+    warnings = []
+    if len(compiled.ids) > 1 and np.ptp(selection.scores) == 0:
+        warnings.append(
+            "all candidates have the same score, so the choice says nothing; does the model give likelihoods?"
+        )
+    if merged := seams(model, context[-SEAM_CHARACTERS:], compiled.texts):
+        warnings.append(
+            f"{len(merged)} of {len(compiled.ids)} candidates would be other tokens if they were tokenised together "
+            "with the context's end; they are scored as ids joined to it. End it in a single newline to be the same"
+        )
+    return warnings
 
 
 def require_room(model: LanguageModel, num_tokens: int) -> None:
@@ -96,13 +200,14 @@ def score_with_store(
     """`score_set`, with the batch offsets that an audit stored, or else measured now over *choose* turns."""
     bias = None
     if options.calibration is Calibration.BATCH:
-        bias = _bias(store, candidate_set, model, options.alpha)
+        bias = _bias(store, candidate_set, model, options.normalisation)
     return score_set(candidate_set, context, model, options, bias)
 
 
-def bias_key(candidate_set: CandidateSet, revision: str, alpha: float) -> str:
-    """Names a stored batch calibration: it holds for these texts, this model and this alpha only."""
-    return f"{library_hash(candidate_set)[:16]}:{revision[:16]}:{alpha:g}"
+def bias_key(candidate_set: CandidateSet, revision: str, normalisation: Normalisation) -> str:
+    """Names a stored batch calibration: it holds for these texts, this model and this normalisation only."""
+    length = "byte" if normalisation.unit is Unit.BYTES else f"{normalisation.alpha:g}"
+    return f"{library_hash(candidate_set)[:16]}:{revision[:16]}:{length}"
 
 
 def read_context(path: Path) -> str:
@@ -122,17 +227,20 @@ def read_context(path: Path) -> str:
 
 
 def _bias(
-    store: Store | None, candidate_set: CandidateSet, model: LanguageModel, alpha: float
+    store: Store | None,
+    candidate_set: CandidateSet,
+    model: LanguageModel,
+    normalisation: Normalisation,
 ) -> np.ndarray:
     """(candidates,) mean raw scores over *choose* turns."""
     if store is None:
         raise NothingToDo(
             "batch calibration takes mean scores over a store's traces; name one with --store, or use pmi"
         )
-    key = bias_key(candidate_set, model.revision, alpha)
+    key = bias_key(candidate_set, model.revision, normalisation)
     found = store.document("calibration", key)
     if found is None:
-        found = {"bias": choose_bias(list(store.traces()), candidate_set, model, alpha)}
+        found = {"bias": choose_bias(list(store.traces()), candidate_set, model, normalisation)}
         store.put("calibration", key, found)
     return np.array([found["bias"][candidate.id] for candidate in candidate_set.active])
 

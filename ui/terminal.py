@@ -197,14 +197,29 @@ def show_sets(rows: Sequence[Json], *, as_json: bool) -> None:
 def show_scores(scored: Json, *, as_json: bool) -> None:
     if as_json:
         return print_json(scored)
-    table = Table("", "candidate", "tokens", "sum", "score", "probability")
+    local = ["constrained"] if "constrained" in scored else []
+    table = Table("", "candidate", "tokens", "sum", "score", "probability", *local)
     for row in scored["candidates"]:
         mark = ">" if row["id"] == scored["selected"] else ""
-        numbers = (f"{row['sum']:.2f}", f"{row['score']:.3f}", f"{row['probability']:.3f}")
+        numbers = [f"{row['sum']:.2f}", f"{row['score']:.3f}", f"{row['probability']:.3f}"]
+        numbers += [f"{row['trie_local']:.3f}"] if local else []
         table.add_row(mark, plain(row["text"]), str(row["tokens"]), *numbers)
     OUT.print(table)
+    OUT.print(_confidence(scored))
     parts = ", ".join(f"{part} {ms:.0f} ms" for part, ms in scored["milliseconds"].items())
     OUT.print(f"{scored['context_tokens']} context tokens, {scored['model']}; {parts}")
+
+
+def _confidence(scored: Json) -> str:
+    """How sure the choice is, in one line."""
+    parts = [f"score by {scored['normalisation']}", f"log Z {scored['log_z']:.2f}"]
+    if scored["gap"] is not None:
+        doubt = "" if scored["stable"] else ", inside the noise of the model's dtype"
+        parts.append(f"gap {scored['gap']:.3g}{doubt}")
+    if "constrained" in scored:
+        differs = scored["constrained"]["disagrees"]
+        parts.append(f"constrained decoding {'takes another' if differs else 'agrees'}")
+    return "; ".join(parts)
 
 
 def show_export(manifest: Json, folder: Path, *, as_json: bool) -> None:

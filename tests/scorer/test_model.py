@@ -9,12 +9,12 @@ from tiny_models import tiny_network
 
 from forethought.data.errors import ModelUnavailable
 from forethought.scorer import packaged
-from forethought.scorer.calibrate import PREMISE
+from forethought.scorer.compiled_set import candidate_ids
 from forethought.scorer.context import Context
 from forethought.scorer.model import load_model, wrap
 from forethought.scorer.plain import score_plainly, totals
+from forethought.scorer.premise import PREMISE
 from forethought.scorer.score import score_sharing_context
-from forethought.scorer.selection import candidate_ids
 
 
 @pytest.fixture(scope="module")
