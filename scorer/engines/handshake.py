@@ -14,7 +14,7 @@ def require_model(where: str, served: Sequence[str], expected: ExpectedModel) ->
     """EngineError unless one of the names of the served model ends as the expected one's does."""
     if not is_model(served, expected):
         raise EngineError(
-            f"{where} serves {', '.join(served) or 'no model'}, not {expected.name}; start it with that model, or name its own with --model"
+            f"{where} serves {', '.join(served) or 'no model'}, not {expected.name}; serve it under that name, or name the served one with --model"
         )
 
 

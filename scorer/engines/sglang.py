@@ -32,9 +32,12 @@ class SGLangEngine(Engine):
     def __init__(self, transport: Transport, expected: ExpectedModel) -> None:
         self._transport = transport
         self._vocabulary = expected.vocabulary
-        served = part(transport.url, self._info("model").content, "model_path")
-        require_model(transport.url, [str(served)], expected)
-        require_tokenizer(transport, str(served), expected)
+        model = self._info("model").content
+        names = [str(part(transport.url, model, "model_path"))]
+        if alias := model.get("served_model_name"):  # older servers tell none
+            names.append(str(alias))
+        require_model(transport.url, names, expected)
+        require_tokenizer(transport, names[-1], expected)
         version = part(transport.url, self._info("server").content, "version")
         self.label = f"sglang {version} at {transport.url}"
 

@@ -33,6 +33,7 @@ class EngineServer:
         self.name = name or f"org/{model.name}"
         self.damage: Callable[[list[list[Cell]]], list[list[Cell]]] = lambda rows: rows
         self.mishaps: list[str | int] = []
+        self.alias: str | None = None
         self.token: str | None = None
         self.encode = model.encode
         self.requests: list[tuple[str, dict, dict]] = []
@@ -70,7 +71,8 @@ class EngineServer:
     def _sglang(self, path: str, body: dict) -> object | None:
         prefix = "/get_" if self.old else "/"
         if path == f"{prefix}model_info":
-            return {"model_path": self.name, "tokenizer_path": self.name, "is_generation": True}
+            alias = {} if self.old else {"served_model_name": self.alias or self.name}
+            return {"model_path": self.name, "is_generation": True, **alias}
         if path == f"{prefix}server_info":
             return {"model_path": self.name, "api_key": self.token, "version": "0.5.23"}
         if path != "/generate":
@@ -124,7 +126,7 @@ class EngineServer:
         return {"id": "cmpl-1", "object": "text_completion", "model": self.name, "choices": choices}
 
     def _card(self) -> dict:
-        return {"id": "served-as", "root": self.name, "parent": None}
+        return {"id": self.alias or "served-as", "root": self.name, "parent": None}
 
     def _choice(self, index: int, row: list[int], cells: list[Cell]) -> dict:
         positions = [None]

@@ -213,6 +213,12 @@ def test_the_same_model_in_another_place_is_the_same(server):
     connect(server, name="/models/LLAMA/")
 
 
+def test_a_model_is_known_by_the_name_that_it_is_served_under(server):
+    server.name, server.alias = "/cache/5f3e0a", "mine"
+
+    connect(server, name="mine")
+
+
 @pytest.mark.parametrize("kind", ENGINES)
 def test_the_other_engines_server_is_no_engine(kind):
     other = {"sglang": "vllm", "vllm": "sglang"}[kind]
