@@ -218,15 +218,16 @@ def test_no_tensor_holds_the_context_once_for_each_candidate_or_node(family):
     assert largest < num_nodes * context_tokens, "scores or a mask of one head"
 
 
-def test_not_even_a_mask_of_candidates_by_context_is_made():
+def test_neither_a_mask_of_candidates_by_context_nor_a_copy_of_one_layers_keys_is_made():
     """With short candidates everything else is smaller than that."""
     context_tokens, candidates = 3000, 16
     ids, *sequences = random_ids(5, context_tokens, *[3] * candidates)
-    context = Context(tiny_model(), ids)
+    context = Context(tiny_model(), ids, capacity=context_tokens)
 
     largest = largest_tensor(lambda: score_sharing_context(context, sequences))
 
     assert largest < candidates * context_tokens
+    assert largest < context.slab.keys[0].numel()
 
 
 class Writes(TorchDispatchMode):
