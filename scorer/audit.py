@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.errors import NothingToDo
 from ..data.identity import Split
 from ..data.render import NEUTRAL, RenderedAction
 from . import calibrate
@@ -135,6 +136,21 @@ def mean_scores(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
         return {}
     scores = np.array([[row[id] for id in rows[0]] for row in rows])  # (contexts, candidates)
     return _by_id(rows[0], calibrate.batch_means(scores))
+
+
+def fit_choices(choose: Sequence[Json], view: SetView) -> Json | None:
+    """The offsets and temperature under which the raw scores choose what was assigned on *choose* turns.
+
+    `{"tau", "bias": {ID: x}, "choices", "log_loss_before", "log_loss_after"}`; None where too few turns have a label.
+    """
+    labelled = [r for r in choose if r["assignments"].get(view.name) in view.ids]
+    scores = np.array([[r["scores"]["raw"][id] for id in view.ids] for r in labelled])
+    chosen = np.array([view.ids.index(r["assignments"][view.name]) for r in labelled])
+    try:
+        found = calibrate.fit(scores, chosen, [record["question"] for record in labelled])
+    except NothingToDo:
+        return None
+    return {**found._asdict(), "bias": dict(zip(view.ids, found.bias.tolist(), strict=True))}
 
 
 def premise_scores(

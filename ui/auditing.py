@@ -27,6 +27,7 @@ from ..scorer.audit import (
     AuditTurn,
     batch_bias,
     calibrate_records,
+    fit_choices,
     mean_scores,
     premise_scores,
     record_turns,
@@ -116,8 +117,9 @@ def audit(
     latency = _latency(audit_turns, sets[0], models, plan)
     report = summarise(trial(records, plan.seed), views, facts, latency)
     report |= _settings(sets, corpus.traces, models, plan)
-    bias = batch_bias([record for record in records if record["split"] == Split.CHOOSE])
-    return AuditResult(report, records, bias)
+    choose = [record for record in records if record["split"] == Split.CHOOSE]
+    report["fit"] = fit_choices(choose, views[0])
+    return AuditResult(report, records, batch_bias(choose))
 
 
 def _records(

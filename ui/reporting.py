@@ -12,8 +12,8 @@ from ..miner.embed import Embedder
 from ..scorer.audit import AuditModels
 from ..scorer.selection import Normalisation
 from .auditing import AuditPlan, AuditResult, Corpus, Progress, audit, random_set
+from .calibrations import calibration_key
 from .result_file import write_whole
-from .scoring import bias_key
 
 
 def audit_sets(
@@ -47,7 +47,7 @@ def save_audit(
     records: Path | None = None,
     report: Path | None = None,
 ) -> None:
-    """Keeps the report and the batch calibration in the store; writes records and report.html where asked."""
+    """Keeps the report and the calibrations in the store; writes records and report.html where asked."""
     from .report import write_report
 
     store.put("audit", candidate_set.name, result.report)
@@ -56,8 +56,8 @@ def save_audit(
         c.id: result.batch_bias[c.id] for c in candidate_set.active if c.id in result.batch_bias
     }
     if bias:
-        key = bias_key(candidate_set, settings["revision"], Normalisation(settings["alpha"]))
-        store.put("calibration", key, {"bias": bias})
+        key = calibration_key(candidate_set, settings["revision"], Normalisation(settings["alpha"]))
+        store.put("calibration", key, {"bias": bias, "fit": result.report["fit"]})
     if records is not None:
         lines = (
             json.dumps(record, ensure_ascii=False, allow_nan=False) for record in result.records
