@@ -56,26 +56,58 @@ AttentionInterface.register(IMPLEMENTATION, attention_forward)
 AttentionMaskInterface.register(IMPLEMENTATION, sdpa_mask)
 
 
-def attend_part(
-    query: Tensor, keys: Tensor, values: Tensor, scale: float, *, causal: bool = False
-) -> Partial:
+class Kernel(Protocol):
     """Attention of query (N, A, U, D) over keys and values (N, B, S, D); S must not be 0.
 
     With `causal`, U equals S and row u sees the keys up to u.
     """
-    if query.device.type == "cpu":
-        return Partial(
-            *torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
-                query, keys, values, 0.0, causal, scale=scale
-            )
-        )
-    return attend_part_plainly(query, keys, values, scale, causal=causal)
+
+    def __call__(
+        self, query: Tensor, keys: Tensor, values: Tensor, scale: float, *, causal: bool = False
+    ) -> Partial: ...
+
+
+def attend_part(
+    query: Tensor, keys: Tensor, values: Tensor, scale: float, *, causal: bool = False
+) -> Partial:
+    """A Kernel: the fastest that passes its test in this dtype on this device.
+
+    Without a mask all the query heads of a key head are as good as more rows of one head, so they are folded
+    into rows: keys and values are read once, and never expanded.
+    """
+    kernel = kernel_for(query.dtype, query.device)
+    if causal:
+        return kernel(query, keys, values, scale, causal=True)
+    batch, heads, rows, width = query.shape
+    folded = query.reshape(batch, keys.shape[1], -1, width)  # (N, B, A / B * U, D)
+    output, log_mass = kernel(folded, keys, values, scale)
+    return Partial(output.reshape(query.shape), log_mass.reshape(batch, heads, rows))
+
+
+def _attend_on_cpu(
+    query: Tensor, keys: Tensor, values: Tensor, scale: float, *, causal: bool = False
+) -> Partial:
+    flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    return Partial(*flash(query, keys, values, 0.0, causal, scale=scale))
+
+
+def _attend_on_cuda(
+    query: Tensor, keys: Tensor, values: Tensor, scale: float, *, causal: bool = False
+) -> Partial:
+    flash = torch.ops.aten._scaled_dot_product_flash_attention
+    return Partial(*flash(query, keys, values, 0.0, causal, False, scale=scale)[:2])
 
 
 def attend_part_plainly(
-    query: Tensor, keys: Tensor, values: Tensor, scale: float, *, causal: bool = False
+    query: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    scale: float,
+    *,
+    causal: bool = False,
+    bias: Tensor | None = None,
 ) -> Partial:
-    """The definition of `attend_part`, in any dtype and on any device."""
+    """The definition of a Kernel, in any dtype and on any device; `bias` (S,) is added to all rows' scores."""
     wide = torch.promote_types(query.dtype, torch.float32)
     groups = query.shape[1] // keys.shape[1]
     keys = keys.to(wide).repeat_interleave(groups, dim=1)  # (N, A, S, D)
@@ -84,6 +116,8 @@ def attend_part_plainly(
     for first in range(0, query.shape[2], ROWS_AT_ONCE):
         rows = query[:, :, first : first + ROWS_AT_ONCE].to(wide)
         scores = rows @ keys.transpose(-1, -2) * scale  # (N, A, rows, S)
+        if bias is not None:
+            scores = scores + bias
         if causal:
             seen = torch.ones(scores.shape[-2:], dtype=torch.bool, device=query.device).tril(first)
             scores = scores.masked_fill(~seen, float("-inf"))
@@ -92,37 +126,54 @@ def attend_part_plainly(
     return Partial(torch.cat(outputs, dim=2), torch.cat(masses, dim=2))
 
 
+KERNELS: dict[str, tuple[Kernel, ...]] = {
+    "cpu": (_attend_on_cpu, attend_part_plainly),
+    "cuda": (_attend_on_cuda, attend_part_plainly),
+}
+
+
 def merge(*parts: Partial) -> Tensor:
     """Attention (N, A, U, D) over the keys of all parts, in the dtype of their outputs."""
+    if len(parts) == 1:
+        return parts[0].output
     top = torch.stack([part.log_mass for part in parts]).amax(0)
     shares = [(part.log_mass - top).exp().unsqueeze(-1) for part in parts]  # (N, A, U, 1) each
     merged = sum(part.output * share for part, share in zip(parts, shares, strict=True))
-    return (merged / sum(shares)).to(parts[0].output.dtype)
+    return (merged / torch.stack(shares).sum(0)).to(parts[0].output.dtype)
 
 
 @cache
-def verify_attention(dtype: torch.dtype, device: torch.device) -> None:
-    """Once a process: two merged parts must equal one softmax, or nothing is scored here.
+def kernel_for(dtype: torch.dtype, device: torch.device) -> Kernel:
+    """The first of the device's kernels that two merged parts of equal one softmax with, tried once a process.
 
-    Catches a kernel whose log-sum-exp has another base or layout, or that groups heads differently.
+    Catches one that is missing, whose log-sum-exp has another base or layout, or that groups heads differently.
+    ModelUnavailable if there is none.
     """
+    reasons = []
+    for kernel in KERNELS.get(device.type, (attend_part_plainly,)):
+        try:
+            error = _error_of(kernel, dtype, device)
+        except (RuntimeError, NotImplementedError, AttributeError) as refusal:
+            reasons.append(str(refusal).splitlines()[0])
+            continue
+        if error <= 32 * torch.finfo(dtype).eps:
+            return kernel
+        reasons.append(f"off by {error:.1e}")
+    raise ModelUnavailable(
+        f"no attention in {dtype} works on {device} with torch {torch.__version__}: {'; '.join(reasons)}"
+    )
+
+
+def _error_of(kernel: Kernel, dtype: torch.dtype, device: torch.device) -> float:
+    """Largest deviation of two merged parts from one softmax in float64, heads grouped and folded."""
     generator = torch.Generator().manual_seed(0)
     query, keys, values = (
         torch.randn(1, heads, 9, 16, generator=generator).to(device, dtype) for heads in (6, 2, 2)
     )
-    early, late = slice(0, 5), slice(5, 9)
     scale = 0.7
-    queries = query[:, :, late]
-    got = merge(
-        attend_part(queries, keys[:, :, early], values[:, :, early], scale),
-        attend_part(queries, keys[:, :, late], values[:, :, late], scale, causal=True),
-    )
+    queries = query[:, :, 5:]
+    folded = kernel(queries.reshape(1, 2, -1, 16), keys[:, :, :5], values[:, :, :5], scale)
+    early = Partial(folded.output.reshape(queries.shape), folded.log_mass.reshape(1, 6, 4))
+    late = kernel(queries, keys[:, :, 5:], values[:, :, 5:], scale, causal=True)
     whole = attend_part_plainly(query.double(), keys.double(), values.double(), scale, causal=True)
-    expected = whole.output[:, :, late]
-    error = (got.double() - expected).abs().max().item()
-    allowed = 32 * torch.finfo(dtype).eps
-    if not error <= allowed:
-        raise ModelUnavailable(
-            f"attention in {dtype} on {device} is off by {error:.1e} (at most {allowed:.1e}): "
-            f"torch {torch.__version__} is not supported here"
-        )
+    return (merge(early, late).double() - whole.output[:, :, 5:]).abs().max().item()

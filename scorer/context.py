@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ..data.errors import ContextTooLong, NothingToDo
-from .attention import attend_part, merge, verify_attention
+from .attention import Partial, attend_part, kernel_for, merge
 from .layout import Layout
 from .memory import reporting_memory
 from .model import LanguageModel, Sight
@@ -67,11 +67,25 @@ class Slab:
     def _empty(self, capacity: int) -> Tensor:
         model = self._model
         with reporting_memory(f"room for {capacity} tokens of context"):
-            return torch.empty(  # (1, B, capacity, D)
+            return torch.zeros(  # (1, B, capacity, D); what is masked still has to be a number
                 (1, model.num_key_heads, capacity, model.head_width),
                 dtype=model.dtype,
                 device=model.device,
             )
+
+
+class Stored:
+    """What a forward sees of a context: the first `length` tokens in its slab."""
+
+    def __init__(self, slab: Slab, length: int) -> None:
+        self._slab = slab
+        self._length = length
+
+    def parts(self, layer: int, query: Tensor, scale: float) -> list[Partial]:
+        """Attention of query (1, A, U, D) over it; none over no keys, which have no log-sum-exp to merge."""
+        if not self._length:
+            return []
+        return [attend_part(query, *self._slab.read(layer, self._length), scale)]
 
 
 class _Prefill:
@@ -80,15 +94,14 @@ class _Prefill:
     def __init__(self, slab: Slab, start: int) -> None:
         self._slab = slab
         self._start = start
+        self._before = Stored(slab, start)
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         self._slab.write(layer, self._start, key, value)
         if query.shape[2] == 1:  # decoding: a single row sees everything
             return attend_part(query, *self._slab.read(layer, self._start + 1), scale).output
         new = attend_part(query, key, value, scale, causal=True)
-        if self._start == 0:
-            return new.output
-        return merge(attend_part(query, *self._slab.read(layer, self._start), scale), new)
+        return merge(*self._before.parts(layer, query, scale), new)
 
 
 class Context:
@@ -99,7 +112,7 @@ class Context:
 
     @torch.inference_mode()
     def __init__(self, model: LanguageModel, ids: Sequence[int] = (), capacity: int = 2048) -> None:
-        verify_attention(model.dtype, model.device)
+        kernel_for(model.dtype, model.device)  # refuses a device before anything is computed on it
         self.model = model
         self.slab = Slab(model, max(1, capacity))
         self.computed = 0
@@ -135,6 +148,13 @@ class Context:
         if len(ids):
             self._changed()
 
+    def append_text(self, ids: Sequence[int]) -> None:
+        """Add tokens that a model made or chose: a picture token among them stands for no picture."""
+        self.require_room(len(ids))
+        self._layout.add_text(ids)
+        if len(ids):
+            self._changed()
+
     def rollback(self, length: int) -> None:
         """Forget all tokens from `length` on. The end's logits are recomputed when they are next needed."""
         if not 0 <= length <= self.length:
@@ -155,12 +175,17 @@ class Context:
             raise ValueError("this continuation was scored after another state of the context")
         start, ready = self.length, len(continuation.ids) - 1
         self.slab.reserve(start + ready)  # whatever can fail comes before anything changes
-        self.append(continuation.ids)
+        self.take_in(continuation.ids)
         for layer, (keys, values) in enumerate(
             zip(continuation.keys, continuation.values, strict=True)
         ):
             self.slab.write(layer, start, keys, values)
-        self.computed = start + ready
+
+    def take_in(self, ids: Sequence[int]) -> None:
+        """Add tokens of which all but the last have their keys and values in the slab, behind the end, already."""
+        ready = self.length + len(ids) - 1
+        self.append_text(ids)
+        self.computed = ready
 
     @torch.inference_mode()
     def settle(self) -> Tensor:

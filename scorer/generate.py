@@ -46,7 +46,7 @@ def decode(context: Context, decoding: Decoding) -> Decoded:
     is_complete = decoding.stop is None
     while len(ids) < decoding.tokens:
         ids.append(_pick(context.logits(), decoding.temperature, generator))
-        context.append(ids[-1:])
+        context.append_text(ids[-1:])
         if decoding.stop is not None and _is_over(context.model, ids, decoding.stop):
             is_complete = True
             break
@@ -72,7 +72,9 @@ def generate_with_transformers(
     ids = torch.tensor([[*context.ids, first]], device=context.model.device)  # (1, S + 1)
     if tokens == 1:
         return (first,)
-    if context.model.eyes:  # else it would go on from the pictures that it saw last, here or elsewhere
+    if (
+        context.model.eyes
+    ):  # else it would go on from the pictures that it saw last, here or elsewhere
         shift = context.next_position - context.length
         network.model.rope_deltas = torch.tensor([[shift]], device=network.device)
     output = network.generate(

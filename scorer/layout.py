@@ -52,6 +52,10 @@ class Layout:
                 self._place(self._eyes, picture, len(self.ids) + start, len(self.ids) + stop)
         self.ids.extend(new)
 
+    def add_text(self, ids: Sequence[int]) -> None:
+        """Add tokens that a model made: a picture token among them stands for no picture."""
+        self.ids.extend(int(token) for token in ids)
+
     def cut(self, length: int) -> None:
         """Forget all tokens from `length` on. ValueError inside a picture."""
         for placed in self.pictures:

@@ -118,13 +118,13 @@ class LanguageModel:
     @torch.inference_mode()
     def hidden(
         self,
-        ids: Sequence[int] | np.ndarray,
-        positions: np.ndarray,
+        ids: Sequence[int] | np.ndarray | Tensor,
+        positions: np.ndarray | Tensor,
         plan: Plan,
         sights: Sequence[Sight] = (),
     ) -> Tensor:
         """Last hidden states (U, H) of `ids` at `positions` (3, U), where attention is what `plan` says."""
-        places = torch.from_numpy(positions).to(self.device)
+        places = torch.as_tensor(positions, device=self.device)
         with reporting_memory(f"a forward of {len(ids)} tokens"):
             output = self._text_network(
                 position_ids=places[:, None] if self.eyes else places[:1],  # (3, 1, U) or (1, U)
@@ -145,7 +145,9 @@ class LanguageModel:
     def _text_network(self) -> Any:
         return self.network.model.language_model if self.eyes else self.network.base_model
 
-    def _inputs(self, ids: Sequence[int] | np.ndarray, sights: Sequence[Sight]) -> dict[str, Any]:
+    def _inputs(
+        self, ids: Sequence[int] | np.ndarray | Tensor, sights: Sequence[Sight]
+    ) -> dict[str, Any]:
         """Tokens as transformers' text models take them, with what is seen in the place of some."""
         tokens = torch.as_tensor(ids, device=self.device)[None]  # (1, U)
         if not sights:
@@ -187,6 +189,8 @@ def wrap(
 ) -> LanguageModel:
     """A LanguageModel around a transformers network; the attention of its language side is switched to ours."""
     _require_supported(network.config, name)
+    if network.get_output_embeddings() is None:
+        raise ModelUnavailable(f"{name} has no output layer, so it predicts no tokens")
     sees = hasattr(network.config, "vision_config")
     network.set_attn_implementation({"text_config": IMPLEMENTATION} if sees else IMPLEMENTATION)
     network.eval().requires_grad_(requires_grad=False)

@@ -5,18 +5,27 @@ attention.py merges the two. Keeps what every layer computed for the nodes, so t
 when it takes a winner in, needs no second pass. Letters as in model.py; P paths, L and T nodes as in trie.py.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from .attention import Partial, attend_part, merge
-from .context import Context, Continuation
+from .context import Context, Continuation, Stored
 from .plain import require_numbers
 from .trie import Block, Trie
 
 ROWS_AT_ONCE = 128  # of logits, (rows, V) each time
+
+
+class Seen(Protocol):
+    """What nodes see of their context."""
+
+    def parts(self, layer: int, query: Tensor, scale: float) -> list[Partial]:
+        """Attention of query (1, A, U, D), in parts over disjoint keys."""
+        ...
 
 
 class TrieRun:
@@ -68,19 +77,17 @@ class TrieRun:
 
     def continuation(self, index: int) -> Continuation:
         """Sequence `index` of the trie as Context.commit takes it; all its nodes must have run."""
-        slots = self._to_device(self._slots[self.trie.nodes(index)])
-        return Continuation(
-            ids=self.trie.sequences[index],
-            keys=tuple(keys[:, :, slots] for keys in self._keys),
-            values=tuple(values[:, :, slots] for values in self._values),
-            state=self._state,
-        )
+        slots = self._slots[self.trie.nodes(index)]
+        return continuation_of(self.trie, index, slots, self._keys, self._values, self._state)
 
     def _run(self, block: Block) -> None:
-        plan = _Branches(self, block)
+        context = self._context
+        plan = Branches(Stored(context.slab, context.length), block, context.model.device)
+        if self._keys:
+            plan.grow_from(_Stem(self._keys, self._values, self._slots[block.stems]))
         depths = self.trie.depths[block.nodes]
-        positions = np.tile(self._context.next_position + depths, (3, 1))
-        hidden = self._context.model.hidden(self.trie.tokens[block.nodes], positions, plan)
+        positions = np.tile(context.next_position + depths, (3, 1))
+        hidden = context.model.hidden(self.trie.tokens[block.nodes], positions, plan)
         self._hidden = torch.cat([self._hidden, hidden])
         self._slots[block.nodes] = self.nodes_run + np.arange(len(block.nodes))
         self._keys, self._values = plan.keys, plan.values
@@ -89,42 +96,36 @@ class TrieRun:
         return torch.from_numpy(indices).to(self._context.model.device)
 
 
-class _Branches:
-    """The plan of a block: each node sees the whole context, its ancestors and itself.
+class Branches:
+    """The plan of a block: each node sees what is seen of the context, its ancestors and itself.
 
-    `keys` and `values` become those of all nodes run so far, the block's last.
+    `keys` and `values` (a layer each) become those of all nodes run so far, the block's last.
     """
 
-    def __init__(self, run: TrieRun, block: Block) -> None:
-        self._context = run._context
-        self._paths = run._to_device(block.paths.ravel())  # (P * L,)
+    def __init__(self, seen: Seen, block: Block, device: torch.device) -> None:
+        self._seen = seen
+        self._paths = torch.from_numpy(block.paths.ravel()).to(device)  # (P * L,)
         self._shape = block.paths.shape
-        self._places = run._to_device(block.places)  # (U,)
-        self._stems = run._to_device(run._slots[block.stems].ravel())  # (P * T,)
-        self._stem_shape = block.stems.shape
-        self._earlier = (run._keys, run._values)
+        self._places = torch.from_numpy(block.places).to(device)  # (U,)
+        self._stem: _Stem | None = None
         self.keys: list[Tensor] = []
         self.values: list[Tensor] = []
 
+    def grow_from(self, stem: "_Stem") -> None:
+        """Let every path go on from nodes that have run before."""
+        self._stem = stem
+
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         along = self._along_paths(query)  # (P, A, L, D)
-        parts = [
-            self._by_node(
-                attend_part(
-                    along, self._along_paths(key), self._along_paths(value), scale, causal=True
-                )
-            )
-        ]
-        if self._stem_shape[1]:
-            keys, values = (tensors[layer] for tensors in self._earlier)
-            stem = attend_part(along, self._along_stems(keys), self._along_stems(values), scale)
-            parts.append(self._by_node(stem))
-            key, value = torch.cat([keys, key], dim=2), torch.cat([values, value], dim=2)
+        own = attend_part(
+            along, self._along_paths(key), self._along_paths(value), scale, causal=True
+        )
+        parts = [*self._seen.parts(layer, query, scale), self._by_node(own)]
+        if self._stem:
+            parts.append(self._by_node(self._stem.part(layer, along, scale)))
+            key, value = self._stem.joined(layer, key, value)
         self.keys.append(key)
         self.values.append(value)
-        if self._context.length:  # attention over no keys has no log-sum-exp to merge
-            stored = self._context.slab.read(layer, self._context.length)
-            parts.append(attend_part(query, *stored, scale))
         return merge(*parts)
 
     def _by_node(self, part: Partial) -> Partial:
@@ -138,10 +139,46 @@ class _Branches:
         gathered = tensor[0].transpose(0, 1).index_select(0, self._paths)  # (P * L, heads, D)
         return gathered.unflatten(0, self._shape).transpose(1, 2)
 
-    def _along_stems(self, tensor: Tensor) -> Tensor:
+
+class _Stem:
+    """The nodes before a block on its paths, with what the layers computed for them."""
+
+    def __init__(self, keys: list[Tensor], values: list[Tensor], slots: np.ndarray) -> None:
+        self._keys, self._values = keys, values
+        self._shape = slots.shape  # (P, T)
+        self._slots = torch.from_numpy(slots.ravel()).to(keys[0].device)
+
+    def part(self, layer: int, along: Tensor, scale: float) -> Partial:
+        """Attention of queries along paths (P, A, L, D) over each path's own stem."""
+        keys, values = self._along(self._keys[layer]), self._along(self._values[layer])
+        return attend_part(along, keys, values, scale)
+
+    def joined(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        keys, values = self._keys[layer], self._values[layer]
+        return torch.cat([keys, key], dim=2), torch.cat([values, value], dim=2)
+
+    def _along(self, tensor: Tensor) -> Tensor:
         """(1, heads, nodes run, D) -> (P, heads, T, D)"""
-        gathered = tensor[0].transpose(0, 1).index_select(0, self._stems)  # (P * T, heads, D)
-        return gathered.unflatten(0, self._stem_shape).transpose(1, 2)
+        gathered = tensor[0].transpose(0, 1).index_select(0, self._slots)  # (P * T, heads, D)
+        return gathered.unflatten(0, self._shape).transpose(1, 2)
+
+
+def continuation_of(
+    trie: Trie,
+    index: int,
+    slots: np.ndarray,
+    keys: Sequence[Tensor],
+    values: Sequence[Tensor],
+    state: int,
+) -> Continuation:
+    """Sequence `index` with the keys and values that stand at `slots`; a layer each: (1, B, nodes run, D)."""
+    places = [torch.from_numpy(slots).to(tensor.device) for tensor in keys[:1]]
+    return Continuation(
+        ids=trie.sequences[index],
+        keys=tuple(tensor[:, :, places[0]] for tensor in keys),
+        values=tuple(tensor[:, :, places[0]] for tensor in values),
+        state=state,
+    )
 
 
 def _end_of(context: Context) -> Tensor:

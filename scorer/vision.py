@@ -11,8 +11,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from transformers import Qwen2VLImageProcessorPil
-
 from ..data.errors import PictureMismatch
 
 
@@ -41,6 +39,10 @@ class Features(NamedTuple):
 
 def read_image_processor(path: str) -> Any:
     """The image processor in a model's folder, computing with PIL (torchvision need not be there)."""
+    from transformers import (
+        Qwen2VLImageProcessorPil,  # only those who look need it, and not all releases have it
+    )
+
     return Qwen2VLImageProcessorPil.from_pretrained(path)
 
 

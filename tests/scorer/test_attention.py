@@ -2,11 +2,12 @@ import pytest
 import torch
 
 from forethought.scorer.attention import (
+    KERNELS,
     Partial,
     attend_part,
     attend_part_plainly,
+    kernel_for,
     merge,
-    verify_attention,
 )
 
 CPU = torch.device("cpu")
@@ -64,6 +65,15 @@ def test_a_part_with_no_weight_changes_nothing():
     assert torch.equal(merge(one, nothing), one.output)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_attention_here_passes_its_own_check(dtype):
-    verify_attention(dtype, CPU)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_some_kernel_passes_its_check_here(dtype):
+    assert kernel_for(dtype, CPU)
+
+
+def test_a_kernel_that_is_missing_gives_way_to_the_next(monkeypatch):
+    def missing(*_arguments, **_options):
+        raise AttributeError("no such operator")
+
+    monkeypatch.setitem(KERNELS, "cpu", (missing, attend_part_plainly))
+
+    assert kernel_for.__wrapped__(torch.float32, CPU) is attend_part_plainly

@@ -106,12 +106,15 @@ def test_a_kernel_that_means_something_else_is_found_out_before_anything_is_scor
 
     flashinfer-ai/flashinfer#3434: mask arguments accepted and not obeyed.
     """
-    monkeypatch.setattr(attention, "attend_part", kernel)
-    unremembered = attention.verify_attention.__wrapped__
+    unremembered = attention.kernel_for.__wrapped__
+    here = (torch.float32, torch.device("cpu"))
 
-    with pytest.raises(ModelUnavailable, match="is off by") as told:
-        unremembered(torch.float32, torch.device("cpu"))
+    monkeypatch.setitem(attention.KERNELS, "cpu", (kernel,))
+    with pytest.raises(ModelUnavailable, match="off by") as told:
+        unremembered(*here)
     assert "\n" not in str(told.value)
+    monkeypatch.setitem(attention.KERNELS, "cpu", (kernel, attend_part_plainly))
+    assert unremembered(*here) is attend_part_plainly
 
 
 @given(strided=st.tuples(*[st.booleans()] * 4), seed=st.integers(0, 9))

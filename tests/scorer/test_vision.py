@@ -234,3 +234,13 @@ def test_both_decoders_go_on_alike_behind_pictures_whatever_was_seen_before(fami
     theirs = generate_with_transformers(context, transformers_cache(context), 12)
 
     assert decode(context, Decoding(tokens=12, stop=None)).ids == theirs
+
+
+def test_a_picture_token_that_a_model_made_itself_stands_for_no_picture():
+    model = tiny_model("qwen3_vl", "float64")
+    context = Context(model)
+    context.extend(ids_of(1, SMALL), [SMALL])
+    context.append_text([IMAGE, IMAGE])
+
+    assert context.next_position == Context(model, [0] * 7).next_position
+    assert torch.isfinite(context.logits()).all()

@@ -83,7 +83,7 @@ class ByteTokenizer:
         return SimpleNamespace(input_ids=list(text.encode()))
 
     def decode(self, ids, **_options):
-        return bytes(i for i in ids if i != END).decode("utf-8", "replace")
+        return bytes(i for i in ids if i < END).decode("utf-8", "replace")
 
 
 @cache
