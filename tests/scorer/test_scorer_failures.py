@@ -70,13 +70,17 @@ def fails_wherever_memory_ends(make, act):
             return
 
 
+ON_CUDA = torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore lines.")
+ON_CPU = RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to.\n")
+
+
 @contextmanager
-def one_failure(module: torch.nn.Module):
-    """The module runs out of memory once, then works."""
+def one_failure(module: torch.nn.Module, error: RuntimeError = ON_CUDA):
+    """The module fails once, then works."""
 
     def fail(*_args, **_kwargs):
         handle.remove()
-        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.\nMore lines.")
+        raise error
 
     handle = module.register_forward_pre_hook(fail)
     try:
@@ -158,7 +162,8 @@ ACTS = {
 
 @pytest.mark.parametrize("place", ["first", "last", "head"])
 @pytest.mark.parametrize("act", ACTS)
-def test_a_layer_that_runs_out_of_memory_is_told_in_one_line(act, place):
+@pytest.mark.parametrize("error", [ON_CUDA, ON_CPU], ids=["cuda", "cpu"])
+def test_a_layer_that_runs_out_of_memory_is_told_in_one_line(error, act, place):
     model = wrap(tiny_network().double(), None, "hungry", "0")
     context = Context(model, IDS)
     context.rollback(len(IDS) - 1)  # so that logits have something to compute
@@ -166,7 +171,7 @@ def test_a_layer_that_runs_out_of_memory_is_told_in_one_line(act, place):
     head = model.network.get_output_embeddings()
     module = {"first": layers[0], "last": layers[-1], "head": head}[place]
 
-    with one_failure(module), pytest.raises(ForethoughtError, match="memory") as told:
+    with one_failure(module, error), pytest.raises(ForethoughtError, match="memory") as told:
         ACTS[act](context)
 
     assert "\n" not in str(told.value)

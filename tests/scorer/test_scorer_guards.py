@@ -10,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiny_models import FAMILIES, VOCABULARY, tiny_model
+from tiny_models import FAMILIES, VISION, VOCABULARY, tiny_model
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -18,7 +18,7 @@ from forethought.scorer.context import Context
 from forethought.scorer.score import score_sharing_context
 
 FLASH = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-every_family = pytest.mark.parametrize("family", FAMILIES)
+every_family = pytest.mark.parametrize("family", [*FAMILIES, *VISION])
 sequence_lists = st.lists(
     st.lists(st.integers(0, 3), min_size=1, max_size=9), min_size=1, max_size=12
 )
