@@ -10,17 +10,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..data.candidates import CandidateSet
-from ..data.errors import NotFound
+from ..data.errors import ForethoughtError, NotFound
 from ..data.library import LIBRARIES, builtin, read_library
 from ..data.store import Store
 
 if TYPE_CHECKING:
     from ..miner.embed import Embedder
     from ..scorer.audit import AuditModels
+    from ..scorer.engines.engine import Engine
     from ..scorer.model import LanguageModel
+
+
+class ServedModel(NamedTuple):
+    """An engine, and the model that it serves: enough of it to tokenise with."""
+
+    engine: Engine
+    model: LanguageModel
+
 
 BUILTIN = tuple(sorted(path.stem for path in LIBRARIES.glob("*.json")))
 
@@ -55,6 +64,26 @@ def make_model(path: str | None) -> LanguageModel:
     from ..scorer.model import load_model
 
     return load_model(path)
+
+
+def make_engine(kind: str | None, url: str | None, model: str | None) -> ServedModel | None:
+    """The engine at `url` with the model it must serve, tokenizer only; None where no engine is named."""
+    if (kind is None) != (url is None):
+        raise ForethoughtError(
+            "--engine and --url go together: which program, and where it listens"
+        )
+    if kind is None or url is None:
+        return None
+    from ..scorer.engines.engine import expected_model
+    from ..scorer.engines.served import load_served
+    from ..scorer.engines.sglang import SGLangEngine
+    from ..scorer.engines.transport import TOKEN_VARIABLE, Transport
+    from ..scorer.engines.vllm import VLLMEngine
+
+    connect = {"sglang": SGLangEngine, "vllm": VLLMEngine}[kind]
+    served = load_served(model)
+    transport = Transport(url, token=os.environ.get(TOKEN_VARIABLE))
+    return ServedModel(connect(transport, expected_model(served)), served)
 
 
 def make_models(model: str | None, reference: str | None, alpha: float = 1.0) -> AuditModels:
