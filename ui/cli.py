@@ -19,6 +19,7 @@ from ..data.store import DEFAULT, Store
 from . import terminal
 from .score_options import (
     Calibration,
+    EngineKind,
     Method,
     ScoreOptions,
     parse_normalisation,
@@ -27,6 +28,7 @@ from .score_options import (
 from .wiring import (
     find_set,
     make_embedder,
+    make_engine,
     make_model,
     make_models,
     open_existing,
@@ -213,7 +215,7 @@ def score(
         Method, typer.Option(help="shared (fast) or plain (the definition).")
     ] = Method.SHARED,
     calibration: Annotated[
-        Calibration, typer.Option(help="What is taken out of the score.")
+        Calibration, typer.Option(help="What is taken out of the score; an audit makes fitted.")
     ] = Calibration.RAW,
     normalisation: Annotated[
         str | None, typer.Option(help="sum, mean (SSR's, the default), byte or alpha=X.")
@@ -225,6 +227,12 @@ def score(
     constrained: Annotated[
         bool, typer.Option("--constrained", help="Show what constrained decoding says, too.")
     ] = False,
+    engine: Annotated[
+        EngineKind | None, typer.Option(help="Score where the model is served, by this program.")
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Of the engine, like http://127.0.0.1:30000.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Every candidate's likelihood after a context, and which one is taken."""
@@ -235,7 +243,10 @@ def score(
     text = read_context(context)
     opened = open_if_there(store)
     candidate_set = find_set(opened, name)
-    scored = score_with_store(opened, candidate_set, text, make_model(model), options)
+    served = make_engine(engine, url, model)
+    here = served.model if served else make_model(model)
+    far = served.engine if served else None
+    scored = score_with_store(opened, candidate_set, text, here, options, far)
     terminal.show_scores(scored, as_json=as_json)
     for warning in scored["warnings"]:
         typer.echo(f"warning: {warning}", err=True)

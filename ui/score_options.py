@@ -17,12 +17,20 @@ class Method(StrEnum):
     PLAIN = "plain"
 
 
+class EngineKind(StrEnum):
+    """Programs that serve models and tell the likelihoods of given tokens."""
+
+    SGLANG = "sglang"
+    VLLM = "vllm"
+
+
 class Calibration(StrEnum):
     """What is taken out of a candidate's score before the choice."""
 
     RAW = "raw"
     PMI = "pmi"
     BATCH = "batch"
+    FITTED = "fitted"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Scores every candidate of a set after one context, and says which is taken. Timed by its parts."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,27 +9,25 @@ import numpy as np
 
 from ..data.candidates import Candidate, CandidateSet
 from ..data.errors import ForethoughtError, NotFound, NothingToDo
-from ..data.library import library_hash
 from ..data.store import Store
 from ..scorer import calibrate
 from ..scorer.compiled_set import CompiledSet, compile_set, seams
 from ..scorer.constrained import TrieLocal, score_constrained
 from ..scorer.context import Context
+from ..scorer.engines.engine import Engine
 from ..scorer.model import LanguageModel
 from ..scorer.plain import score_plainly, totals
-from ..scorer.premise import premise_sums
+from ..scorer.premise import PREMISE, premise_sums
 from ..scorer.score import score_sharing_context
 from ..scorer.selection import (
     Margin,
-    Normalisation,
     Selection,
-    Unit,
     log_z,
     margin,
     select,
     sum_noise,
 )
-from .auditing import choose_bias
+from .calibrations import Learned, find_learned
 from .score_options import Calibration, Method, ScoreOptions
 
 SEAM_CHARACTERS = 200  # of the context's end, tokenised together with each candidate
@@ -39,11 +38,13 @@ def score_set(
     context: str,
     model: LanguageModel,
     options: ScoreOptions,
-    bias: np.ndarray | None = None,
+    learned: Learned | None = None,
+    engine: Engine | None = None,
 ) -> dict[str, Any]:
     """What `forethought score --json` prints (docs/json.md), options, warnings and milliseconds included.
 
-    `context` is taken word for word. `bias` (candidates,) is what batch calibration subtracts.
+    `context` is taken word for word. `learned` is what the calibration goes by, if by anything. With an `engine`, which
+    serves `model`, likelihoods come from there and `model` only tokenises.
     """
     active = candidate_set.active
     if not active:
@@ -53,8 +54,8 @@ def score_set(
     compiled = compile_set(model, [candidate.text for candidate in active])
     require_room(model, len(context_ids) + int(compiled.num_tokens.max()))
     clock.lap("tokenize")
-    scored = _likelihoods(model, context_ids, compiled, options, clock)
-    choice = _choice(model, compiled, scored.sums, options, bias)
+    scored = _likelihoods(model, context_ids, compiled, options, clock, engine)
+    choice = _choice(model, compiled, scored.sums, options, learned, engine)
     clock.lap("select" if options.calibration is not Calibration.PMI else "premise")
     return {
         "candidates": _rows(active, compiled, scored, choice.selection),
@@ -68,14 +69,20 @@ def score_set(
         "milliseconds": clock.milliseconds,
         "context_tokens": len(context_ids),
         "model": f"{model.name}@{model.revision[:12]}",
-    } | _constrained(active, choice.selection.selected, scored.local)
+        **_constrained(active, choice.selection.selected, scored.local),
+        **scored.engine,
+    }
 
 
 class _Likelihoods(NamedTuple):
-    """Summed log-probabilities (candidates,) in nats, and constrained decoding's where asked for."""
+    """Summed log-probabilities (candidates,) in nats, and constrained decoding's where asked for.
+
+    `engine` is the JSON that names an engine and what it took, empty without one.
+    """
 
     sums: np.ndarray
-    local: TrieLocal | None
+    local: TrieLocal | None = None
+    engine: Mapping[str, Any] = {}
 
 
 class _Choice(NamedTuple):
@@ -90,7 +97,13 @@ def _likelihoods(
     compiled: CompiledSet,
     options: ScoreOptions,
     clock: "_Clock",
+    engine: Engine | None,
 ) -> _Likelihoods:
+    if engine is not None:
+        scored = engine.score_timed(context_ids, compiled.ids)
+        clock.lap("score")
+        told = {"label": engine.label, "milliseconds": dict(scored.milliseconds)}
+        return _Likelihoods(totals(scored.log_probs), engine={"engine": told})
     if options.method is Method.PLAIN:
         sums = totals(score_plainly(model, context_ids, compiled.ids))
         clock.lap("score")
@@ -101,7 +114,7 @@ def _likelihoods(
         sums = totals(score_sharing_context(prefilled, compiled.ids).log_probs)
         clock.lap("score")
     if not options.constrained:
-        return _Likelihoods(sums, None)
+        return _Likelihoods(sums)
     local = score_constrained(prefilled, compiled.ids)
     clock.lap("constrained")
     return _Likelihoods(sums, local)
@@ -112,19 +125,30 @@ def _choice(
     compiled: CompiledSet,
     sums: np.ndarray,
     options: ScoreOptions,
-    bias: np.ndarray | None,
+    learned: Learned | None,
+    engine: Engine | None,
 ) -> _Choice:
     divisors = compiled.divisors(options.normalisation)
     noise = sum_noise(str(model.dtype).removeprefix("torch."), compiled.num_tokens)
-    scores, spread = sums / divisors, noise / divisors
+    scores, spread, tau = sums / divisors, noise / divisors, options.tau
     if options.calibration is Calibration.PMI:
-        scores = calibrate.pmi(scores, premise_sums(model, compiled.ids) / divisors)
+        scores = calibrate.pmi(scores, _premise(model, compiled, engine) / divisors)
         spread = spread * np.sqrt(2)  # the premise's scores are as noisy
     elif options.calibration is Calibration.BATCH:
-        assert bias is not None, "batch calibration needs each candidate's mean score"
-        scores = calibrate.batch(scores, bias)
+        assert isinstance(learned, np.ndarray), "batch calibration needs each candidate's mean"
+        scores = calibrate.batch(scores, learned)
+    elif options.calibration is Calibration.FITTED:
+        assert isinstance(learned, calibrate.Fit), "the fitted calibration needs its fit"
+        scores, tau = learned.shift(scores), learned.tau * tau
     whole = log_z(sums, float(noise.max()))
-    return _Choice(select(scores, options.tau), margin(scores, spread), whole)
+    return _Choice(select(scores, tau), margin(scores, spread), whole)
+
+
+def _premise(model: LanguageModel, compiled: CompiledSet, engine: Engine | None) -> np.ndarray:
+    """(candidates,) from the same place as the scores that they are subtracted from."""
+    if engine is None:
+        return premise_sums(model, compiled.ids)
+    return totals(engine.score(model.encode(PREMISE), compiled.ids))
 
 
 def _rows(
@@ -169,14 +193,14 @@ def _warnings(
     model: LanguageModel, context: str, compiled: CompiledSet, selection: Selection
 ) -> list[str]:
     warnings = []
-    if len(compiled.ids) > 1 and np.ptp(selection.scores) == 0:
+    if len(compiled.ids) > 1 and np.allclose(selection.scores, selection.scores[0], 1e-12, 1e-12):
         warnings.append(
             "all candidates have the same score, so the choice says nothing; does the model give likelihoods?"
         )
     if merged := seams(model, context[-SEAM_CHARACTERS:], compiled.texts):
         warnings.append(
             f"{len(merged)} of {len(compiled.ids)} candidates would be other tokens if they were tokenised together "
-            "with the context's end; they are scored as ids joined to it. End it in a single newline to be the same"
+            "with the context's end; they are scored as ids joined to it. End it in text and a single newline to be the same"
         )
     return warnings
 
@@ -196,18 +220,28 @@ def score_with_store(
     context: str,
     model: LanguageModel,
     options: ScoreOptions,
+    engine: Engine | None = None,
 ) -> dict[str, Any]:
-    """`score_set`, with the batch offsets that an audit stored, or else measured now over *choose* turns."""
-    bias = None
-    if options.calibration is Calibration.BATCH:
-        bias = _bias(store, candidate_set, model, options.normalisation)
-    return score_set(candidate_set, context, model, options, bias)
+    """`score_set`, with what an audit learned and stored, where the calibration goes by that."""
+    if engine is not None:
+        _require_served(options)
+    learned = find_learned(store, candidate_set, model, options)
+    return score_set(candidate_set, context, model, options, learned, engine)
 
 
-def bias_key(candidate_set: CandidateSet, revision: str, normalisation: Normalisation) -> str:
-    """Names a stored batch calibration: it holds for these texts, this model and this normalisation only."""
-    length = "byte" if normalisation.unit is Unit.BYTES else f"{normalisation.alpha:g}"
-    return f"{library_hash(candidate_set)[:16]}:{revision[:16]}:{length}"
+def _require_served(options: ScoreOptions) -> None:
+    """ForethoughtError for what only a model in this process can do."""
+    local = {
+        "--method plain": options.method is Method.PLAIN,
+        f"--calibration {options.calibration}": options.calibration
+        not in (Calibration.RAW, Calibration.PMI),
+        "--constrained": options.constrained,
+    }
+    for option, is_asked in local.items():
+        if is_asked:
+            raise ForethoughtError(
+                f"{option} needs the model's weights here; leave it out, or leave out --engine"
+            )
 
 
 def read_context(path: Path) -> str:
@@ -224,25 +258,6 @@ def read_context(path: Path) -> str:
         ) from error
     except OSError as error:
         raise NotFound(f"{path}: cannot be read ({error.strerror})") from error
-
-
-def _bias(
-    store: Store | None,
-    candidate_set: CandidateSet,
-    model: LanguageModel,
-    normalisation: Normalisation,
-) -> np.ndarray:
-    """(candidates,) mean raw scores over *choose* turns."""
-    if store is None:
-        raise NothingToDo(
-            "batch calibration takes mean scores over a store's traces; name one with --store, or use pmi"
-        )
-    key = bias_key(candidate_set, model.revision, normalisation)
-    found = store.document("calibration", key)
-    if found is None:
-        found = {"bias": choose_bias(list(store.traces()), candidate_set, model, normalisation)}
-        store.put("calibration", key, found)
-    return np.array([found["bias"][candidate.id] for candidate in candidate_set.active])
 
 
 class _Clock:

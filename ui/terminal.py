@@ -207,7 +207,10 @@ def show_scores(scored: Json, *, as_json: bool) -> None:
     OUT.print(table)
     OUT.print(_confidence(scored))
     parts = ", ".join(f"{part} {ms:.0f} ms" for part, ms in scored["milliseconds"].items())
-    OUT.print(f"{scored['context_tokens']} context tokens, {scored['model']}; {parts}")
+    place = f" by {scored['engine']['label']}" if "engine" in scored else ""
+    OUT.print(
+        plain(f"{scored['context_tokens']} context tokens, {scored['model']}{place}; {parts}")
+    )
 
 
 def _confidence(scored: Json) -> str:
