@@ -136,10 +136,18 @@ class Context:
         return self._layout.next_position
 
     def extend(self, ids: Sequence[int], pictures: Sequence[Picture] = ()) -> None:
-        """Add tokens and compute them now, together with any that wait. Earlier ones are not computed again."""
+        """Add tokens and compute them now, together with any that wait. Earlier ones are not computed again.
+
+        Where that fails nothing was added, so that it can be tried again.
+        """
+        before = self.length
         self.append(ids, pictures)
-        if self.length:
-            self.settle()
+        try:
+            if self.length:
+                self.settle()
+        except BaseException:
+            self.rollback(before)
+            raise
 
     def append(self, ids: Sequence[int], pictures: Sequence[Picture] = ()) -> None:
         """Add tokens, and the pictures that picture tokens among them stand for, without computing anything yet."""

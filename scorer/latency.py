@@ -10,13 +10,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 
 from .compiled_set import candidate_ids, compile_set
 from .context import Context
 from .generate import Decoding, decode, generate_with_transformers, transformers_cache
+from .graphs import Recordings
 from .model import LanguageModel
 from .plain import totals
-from .score import score_sharing_context
+from .score import Scored, score_sharing_context
 from .selection import scores_of, select
 
 PAPER_TOKENS = 65  # mean length of a free-form thought in SSR's experiments
@@ -31,7 +33,8 @@ def measure_latency(
 ) -> dict[str, Any]:
     """p50 and p95 of each way to think, over turns: token ids of a context, and the thought recorded there.
 
-    `select` scores `texts`, takes one and commits it. `think` is transformers' generate forced to the recorded
+    `select` scores `texts`, takes one and commits it: `score` and `commit` are its parts, and `act` goes on to the logits of
+    the action's first token. `think` is transformers' generate forced to the recorded
     thought's length, `think_65` to 65 tokens, `own_65` our own decoder's 65 tokens. `prefill` is the context's,
     paid by all of them; `total_...` is the sum a turn.
     """
@@ -64,13 +67,23 @@ def recorded_length(model: LanguageModel, thought: str) -> int:
     return len(candidate_ids(model, [thought])[0])
 
 
-def select_and_commit(context: Context, candidates: Sequence[Sequence[int]]) -> int:
+def select_and_commit(
+    context: Context,
+    candidates: Sequence[Sequence[int]],
+    recordings: Recordings | None = None,
+) -> int:
     """What a selecting agent does after the prefill: score, take the best, put it into the cache."""
-    scored = score_sharing_context(context, candidates)
-    scores = scores_of(totals(scored.log_probs), [len(ids) for ids in candidates])
-    selected = select(scores).selected
+    scored, selected = _select(context, candidates, recordings)
     context.commit(scored.continuation(selected))
     return selected
+
+
+def _select(
+    context: Context, candidates: Sequence[Sequence[int]], recordings: Recordings | None
+) -> tuple[Scored, int]:
+    scored = score_sharing_context(context, candidates, recordings=recordings)
+    scores = scores_of(totals(scored.log_probs), [len(ids) for ids in candidates])
+    return scored, select(scores).selected
 
 
 def _turn(
@@ -79,13 +92,28 @@ def _turn(
     """Milliseconds of every mode on one context, which is put back between them."""
     context = Context(model, capacity=len(ids) + MOST_TOKENS)
     spent = {"prefill": milliseconds(lambda: context.extend(ids))}
+    recordings = Recordings() if model.device.type == "cuda" else None
+    if recordings:  # recorded at the second time; an agent does it once for many turns
+        for _ in range(2):
+            select_and_commit(context, candidates, recordings)
+            context.rollback(len(ids))
 
     def measure(mode: str, think: Callable[[], object]) -> None:
         context.logits()
         spent[mode] = milliseconds(think)
         context.rollback(len(ids))
 
-    measure("select", lambda: select_and_commit(context, candidates))
+    def score() -> None:
+        nonlocal found
+        found = _select(context, candidates, recordings)
+
+    found: tuple[Scored, int]
+    context.logits()
+    spent["score"] = milliseconds(score)
+    spent["commit"] = milliseconds(lambda: context.commit(found[0].continuation(found[1])))
+    spent["select"] = spent["score"] + spent["commit"]
+    spent["act"] = spent["select"] + milliseconds(context.logits)
+    context.rollback(len(ids))
     for mode, tokens in (("think", length), ("think_65", PAPER_TOKENS)):
         cache = transformers_cache(context)
         measure(mode, partial(generate_with_transformers, context, cache, tokens))
@@ -95,10 +123,17 @@ def _turn(
 
 
 def milliseconds(act: Callable[[], object]) -> float:
-    """Wall-clock time of one call."""
+    """Wall-clock time of one call, and of what it left to a GPU."""
+    _wait()
     started = time.perf_counter()
     act()
+    _wait()
     return 1000 * (time.perf_counter() - started)
+
+
+def _wait() -> None:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
 
 
 def _percentiles(values: Sequence[float]) -> dict[str, float]:

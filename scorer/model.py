@@ -138,7 +138,8 @@ class LanguageModel:
     @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:
         """Next-token logits (R, V) of hidden states (R, H), in float32 or better."""
-        logits = self.network.get_output_embeddings()(hidden)
+        with reporting_memory(f"the logits of {len(hidden)} tokens"):
+            logits = self.network.get_output_embeddings()(hidden)
         return logits if logits.dtype == torch.float64 else logits.float()
 
     @property

@@ -109,7 +109,7 @@ class _Search:
             owner, index = self._places[self._sequences[i]]
             run = self._runs[owner]
             priced = run.log_probs[run.trie.edges[index]]
-            self._note(i, priced[~np.isnan(priced)])
+            self._note(int(i), priced[~np.isnan(priced)])
 
     def finish_best(self) -> None:
         """Score the open candidate with the highest bound to its end, so that there is something to fall below."""
@@ -123,7 +123,7 @@ class _Search:
         run.price(np.arange(len(run.log_probs)))
         for i in np.flatnonzero(self._is_open):
             if self._sequences[i] == ids:
-                self._note(i, run.log_probs[trie.edges[0]])
+                self._note(int(i), run.log_probs[trie.edges[0]])
 
     def drop(self, tau: float, epsilon: float) -> None:
         """Close the open candidates that cannot win, lowest bounds first, while they weigh at most `epsilon` together."""
