@@ -166,6 +166,19 @@ def test_smollm_merges_two_newlines_but_not_one(smollm):
     assert seams(smollm, "half a wor", texts) == ()
 
 
+@pytest.mark.parametrize("tail", ["it is ", "it is\n", "it is \n\n", "half a wor", "Answer:", "<"])
+@pytest.mark.parametrize("text", ["I look.", " I look.", "\nI look.", ": C", "C"])
+def test_no_token_of_a_candidate_depends_on_or_is_lost_to_what_stands_before_it(smollm, tail, text):
+    """EleutherAI/lm-evaluation-harness#1053: a token across the seam left an empty continuation."""
+    (ids,) = compile_set(smollm, [text]).ids
+    before = smollm.encode(tail)
+
+    assert smollm.decode(ids) == render_thought(text)
+    assert smollm.decode([*before, *ids]) == tail + render_thought(text)
+    is_merged = smollm.encode(tail + render_thought(text)) != [*before, *ids]
+    assert seams(smollm, tail, [text]) == ((0,) if is_merged else ())
+
+
 def test_a_set_is_compiled_once_for_a_model_and_forgotten_with_it():
     model = with_tokenizer(ByteTokenizer())
     first = compile_set(model, ["Look."])

@@ -121,6 +121,9 @@ def test_a_file_that_is_no_trace_is_skipped_and_named(script, tmp_path, exported
         (("score", "ssr", "--context", "nowhere.txt"), "no such file"),
         (("score", "ssr", "--context", "x", "--alpha", "nan"), "finite"),
         (("score", "ssr", "--context", "x", "--tau", "inf"), "finite"),
+        (("score", "ssr", "--context", "x", "--normalisation", "foo"), "sum, mean, byte"),
+        (("score", "ssr", "--context", "x", "--normalisation", "alpha=nan"), "finite"),
+        (("score", "ssr", "--context", "x", "--normalisation", "sum", "--alpha", "0"), "not both"),
         (("audit", "ssr", "--alpha", "inf"), "finite"),
         (("audit", "ssr", "--store", "nowhere.db"), "no store there"),
         (("audit", "ssr", "--store", "nowhere.db", "--fail-under", "x"), "METRIC=NUMBER"),
@@ -258,6 +261,23 @@ def test_alpha_tau_and_calibration_change_what_they_say(script, context):
     assert pmi["candidates"][0]["score"] != pytest.approx(raw["candidates"][0]["score"])
 
 
+def test_a_warning_is_a_line_on_standard_error_and_in_the_json(call, tmp_path):
+    path = tmp_path / "turn.txt"
+    path.write_text("Question: Who?\nObservation: \n", "utf-8")
+    options = ("--normalisation", "byte", "--constrained")
+    code, out, err = call("score", "ssr", "--context", path, *options, "--json")
+
+    found = json.loads(out)
+    assert code == 0
+    assert err == f"warning: {found['warnings'][0]}\n"
+    assert "6 of 6 candidates" in err
+    assert found["options"]["constrained"] is True
+    assert all(row["score"] == row["sum"] / row["bytes"] for row in found["candidates"])
+    code, out, _ = call("score", "ssr", "--context", path, *options)
+    assert "score by byte; log Z" in out
+    assert "constrained decoding" in out
+
+
 def test_batch_calibration_needs_turns_to_average_over(call, script, context, filled, tmp_path):
     base = ("score", "handwritten", "--context", context, "--calibration", "batch", "--store")
     code, _, err = call(*base, tmp_path / "none.db")
@@ -280,6 +300,7 @@ def test_an_audit_keeps_its_contract(call, script, filled, tmp_path):
     assert {"kind_nats", "arguments"} <= report["assigned_recovery"].keys()
     assert {"select", "think", "think_65"} <= report["latency"].keys()
     assert "handwritten" in report["differences"]
+    assert report["fit"] is None, "three choose turns are too few to fit anything to"
     lines = [json.loads(line) for line in records.read_text("utf-8").splitlines()]
     assert {line["split"] for line in lines} == {"test", "choose"}
     assert set(lines[0]) >= {
