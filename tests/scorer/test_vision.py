@@ -5,16 +5,21 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image, ImageDraw
 from tiny_models import (
     DTYPES,
+    HALVES,
     IMAGE,
     IMAGE_END,
     IMAGE_START,
     TOLERANCE,
     VISION,
     drawn_picture,
+    rounded_model,
     tiny_model,
+    tiny_network,
 )
+from transformers import AutoTokenizer, Qwen2VLImageProcessorPil
 
 from forethought.data.errors import PictureMismatch
 from forethought.scorer import context as context_module
@@ -26,6 +31,8 @@ from forethought.scorer.generate import (
     transformers_cache,
 )
 from forethought.scorer.layout import Layout
+from forethought.scorer.model import load_model
+from forethought.scorer.packaged import packaged_folder
 from forethought.scorer.plain import score_plainly
 from forethought.scorer.score import score_sharing_context
 from forethought.scorer.vision import Picture
@@ -244,3 +251,46 @@ def test_a_picture_token_that_a_model_made_itself_stands_for_no_picture():
 
     assert context.next_position == Context(model, [0] * 7).next_position
     assert torch.isfinite(context.logits()).all()
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_in_half_precision_pictures_over_three_turns_err_no_more_than_the_plain_scorer(dtype):
+    """Against a float32 oracle on the same weights; pooled, since either may be lucky once."""
+    ours, naive = [], []
+    for family in VISION:
+        for seed in range(3):
+            model, oracle = (make(family, dtype, seed) for make in (tiny_model, rounded_model))
+            context, ids, pictures = Context(model), [], []
+            for turn, picture in enumerate([SMALL, TALL, WIDE]):
+                parts = (seed, turn, picture, 9)
+                context.extend(ids_of(*parts), [picture])
+                ids, pictures = ids + ids_of(*parts), [*pictures, picture]
+                exact = np.concatenate(score_plainly(oracle, ids, SEQUENCES, pictures=pictures))
+                plain = score_plainly(model, ids, SEQUENCES, pictures=pictures)
+                scored = score_sharing_context(context, SEQUENCES)
+                ours.append(np.concatenate(scored.log_probs) - exact)
+                naive.append(np.concatenate(plain) - exact)
+                context.commit(scored.continuation(turn))
+                ids = ids + SEQUENCES[turn]
+
+    mine, theirs = np.abs(np.concatenate(ours)), np.abs(np.concatenate(naive))
+    assert mine.mean() <= 1.15 * theirs.mean()
+    assert mine.max() <= 1.5 * theirs.max()
+
+
+def test_a_vision_model_in_a_folder_loads_with_its_own_image_processor(tmp_path):
+    tiny_network("qwen3_vl").save_pretrained(tmp_path)
+    size = {"shortest_edge": 64, "longest_edge": 4096}
+    Qwen2VLImageProcessorPil(patch_size=4, merge_size=2, size=size).save_pretrained(tmp_path)
+    AutoTokenizer.from_pretrained(packaged_folder()).save_pretrained(tmp_path)
+    model = load_model(str(tmp_path), dtype="float64")
+    drawing = Image.new("RGB", (40, 24), (200, 10, 10))
+    ImageDraw.Draw(drawing).ellipse((4, 4, 20, 20), fill=(0, 90, 200))
+
+    picture = model.eyes.prepare(drawing)
+
+    assert picture.grid == (1, 6, 10)
+    ids = [1, *model.eyes.tokens(picture), 2]
+    context = Context(model)
+    context.extend(ids, [picture])
+    assert_scores(context, ids, [picture], 1e-11)
