@@ -4,7 +4,7 @@ export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow explore check lint fix ui measure clean
+.PHONY: help setup demo test test-slow explore check lint fix ui measure peers clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,5 +49,16 @@ ui: setup  ## the curation app on the demo's store
 measure: setup  ## the full figures of docs/measurements.md (about an hour on 2 cores)
 	$(BIN)/python benchmarks/measure.py
 
+peers: .venv-peers/.ready  ## create .venv-peers: this project beside the scorers that it is compared with
+
+.venv-peers/.ready: .venv/.ready benchmarks/peers-requirements.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check $$(grep -E '^torch==' requirements.txt)
+	$(BIN)/uv pip install --quiet --python .venv-peers/bin/python --no-deps --requirements requirements.txt
+	$(BIN)/uv pip install --quiet --python .venv-peers/bin/python --no-deps --requirements benchmarks/peers-requirements.txt
+	$(BIN)/uv pip install --quiet --python .venv-peers/bin/python --no-deps --editable .
+	-npm install --silent --no-save --ignore-scripts --prefix .venv-peers @node-llama-cpp/linux-x64@3.22.1  # without npm: no llama.cpp
+	@touch $@
+
 clean:
-	rm -rf .venv build demo-out out
+	rm -rf .venv .venv-peers build demo-out out
