@@ -34,15 +34,22 @@ class Grouping:
 
     @classmethod
     def by_stem(cls, candidates: Sequence[Ids], most: int | None = None) -> "Grouping":
-        """By as many leading tokens as make at most `most` groups (default: root of the number, rounded up).
+        """At most `most` runs (default: root of the number, rounded up) of about equal length in sorted order.
 
-        What a group shares, a trie computes once.
+        Neighbours in it share their longest stems, which a trie computes once. A run ends where little is shared.
         """
-        most = most or default_groups(len(candidates))
-        length, longest = 0, max(map(len, candidates), default=0)
-        while length < longest and len({ids[: length + 1] for ids in candidates}) <= most:
-            length += 1
-        return cls.of([ids[:length] for ids in candidates])
+        order = sorted(range(len(candidates)), key=candidates.__getitem__)
+        most = min(most or default_groups(len(order)), len(order))
+        step = len(order) / most
+        cuts = []
+        for target in (round(step * number) for number in range(1, most)):
+            near = range(
+                max(1, target - int(step / 3)), min(len(order), target + int(step / 3) + 1)
+            )
+            shared = [_shared(candidates[order[i - 1]], candidates[order[i]]) for i in near]
+            cuts.append(near[int(np.argmin(shared))])
+        runs = np.searchsorted(cuts, np.argsort(order), side="right")
+        return cls.of(runs.tolist())
 
     @classmethod
     def by_vectors(cls, vectors: np.ndarray, most: int | None = None, seed: int = 0) -> "Grouping":
@@ -80,6 +87,12 @@ class Agreement(NamedTuple):
     share: float  # of contexts on which both choose the same
     scored: float  # candidates
     regret: float  # how much lower the score of the approximate choice is
+
+
+def _shared(one: Ids, other: Ids) -> int:
+    """How many leading tokens are the same."""
+    most = min(len(one), len(other))
+    return next((i for i in range(most) if one[i] != other[i]), most)
 
 
 def default_groups(size: int) -> int:

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -61,12 +63,32 @@ def test_what_a_beam_loses_is_measured():
     assert agreement(scores, grouping, 2) == (2, 1.0, 4.0, 0.0)
 
 
-def test_stems_group_what_begins_alike_into_at_most_so_many_groups():
-    candidates = [(7, 1, 1), (7, 1, 2), (7, 2, 1), (7, 2, 2), (7, 3)]
+def test_stems_part_groups_where_the_least_is_shared():
+    candidates = [(7, 1, 9), (7, 2, 9), (7, 1, 8), (7, 2, 8), (7, 2, 7), (7, 2, 6), (7, 1, 7)]
 
-    assert Grouping.by_stem(candidates, 3).groups.tolist() == [0, 0, 1, 1, 2]
-    assert Grouping.by_stem(candidates, 2).groups.tolist() == [0] * 5
-    assert len(Grouping.by_stem(candidates, 99).representatives) == 5
+    grouping = Grouping.by_stem(candidates, 2)
+
+    assert grouping.groups.tolist() == [0, 1, 0, 1, 1, 1, 0]
+    assert grouping.representatives.tolist() == [0, 1]
+
+
+@given(
+    st.lists(
+        st.lists(st.integers(0, 3), min_size=1, max_size=4).map(lambda ids: (*ids, 9)),
+        min_size=1,
+        max_size=40,
+        unique=True,
+    ),
+    st.integers(1, 12),
+)
+def test_stem_groups_are_runs_in_sorted_order_of_about_equal_length(candidates, most):
+    grouping = Grouping.by_stem(candidates, most)
+
+    runs = [grouping.groups[candidates.index(ids)] for ids in sorted(candidates)]
+    assert sum(one != other for one, other in pairwise(runs)) == len(set(runs)) - 1
+    assert len(grouping.representatives) == min(most, len(candidates))
+    assert np.bincount(grouping.groups).max() <= 2 * len(candidates) / most + 2
+    assert len(Grouping.by_stem(candidates).representatives) == np.ceil(len(candidates) ** 0.5)
 
 
 def test_vectors_group_what_is_near_and_the_most_central_represents():
