@@ -103,14 +103,11 @@ def _turn(
         spent[mode] = milliseconds(think)
         context.rollback(len(ids))
 
-    def score() -> None:
-        nonlocal found
-        found = _select(context, candidates, recordings)
-
-    found: tuple[Scored, int]
     context.logits()
-    spent["score"] = milliseconds(score)
-    spent["commit"] = milliseconds(lambda: context.commit(found[0].continuation(found[1])))
+    found: list[tuple[Scored, int]] = []
+    spent["score"] = milliseconds(lambda: found.append(_select(context, candidates, recordings)))
+    scored, selected = found[0]
+    spent["commit"] = milliseconds(lambda: context.commit(scored.continuation(selected)))
     spent["select"] = spent["score"] + spent["commit"]
     spent["act"] = spent["select"] + milliseconds(context.logits)
     context.rollback(len(ids))
