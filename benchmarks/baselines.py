@@ -106,22 +106,20 @@ def score_packed_after(
     model: LanguageModel, prefilled: Prefill, sequences: Sequence[Ids]
 ) -> Scores:
     """All sequences in one forward; its mask has N x (S + N) numbers."""
-    lengths = [len(sequence) - 1 for sequence in sequences]  # the last token predicts nothing asked for
-    rows = torch.empty(0, len(prefilled.logits), dtype=model.dtype, device=model.device)
+    lengths = [len(ids) - 1 for ids in sequences]  # the last token predicts nothing asked for
+    rest = np.empty(0)
     if sum(lengths):
         ids = [token for sequence in sequences for token in sequence[:-1]]
         positions = [prefilled.length + place for length in lengths for place in range(length)]
-        rows = model.network(
+        logits = model.network(
             torch.tensor([ids], device=model.device),  # (1, N)
             position_ids=torch.tensor([positions], device=model.device),
             attention_mask=_packed_mask(prefilled.length, lengths, model),
             **_with(model, prefilled.cache()),
         ).logits[0]  # (N, V)
-    own = rows.split(lengths)
-    return tuple(
-        _log_probs(torch.cat([prefilled.logits[None], logits]), sequence)
-        for logits, sequence in zip(own, sequences, strict=True)
-    )
+        rest = _log_probs(logits, [token for sequence in sequences for token in sequence[1:]])
+    own = np.split(rest, np.cumsum(lengths)[:-1])
+    return _joined(_first_log_probs(prefilled, sequences), own)
 
 
 BASELINES = {
@@ -131,19 +129,17 @@ BASELINES = {
 }
 
 
-def _score_rows(
-    model: LanguageModel, prefilled: Prefill, sequences: Sequence[Ids]
-) -> list[np.ndarray]:
+def _score_rows(model: LanguageModel, prefilled: Prefill, sequences: Sequence[Ids]) -> Scores:
     """One forward with a row for each sequence; padding comes last, where causality hides it."""
     width = max(map(len, sequences)) - 1
-    first = prefilled.logits.expand(len(sequences), 1, -1)  # (K, 1, V)
-    logits = first
+    rest = np.empty((len(sequences), 0))
     if width:
-        padded = [[*ids[:-1], *[0] * (width + 1 - len(ids))] for ids in sequences]
-        rows = torch.tensor(padded, device=model.device)  # (K, L - 1)
-        cache = prefilled.cache(len(sequences))
-        logits = torch.cat([first, model.network(rows, **_with(model, cache)).logits], dim=1)
-    return [_log_probs(row[: len(ids)], ids) for row, ids in zip(logits, sequences, strict=True)]
+        padded = [[*ids, *[0] * (width + 1 - len(ids))] for ids in sequences]
+        rows = torch.tensor([ids[:-1] for ids in padded], device=model.device)  # (K, L - 1)
+        logits = model.network(rows, **_with(model, prefilled.cache(len(sequences)))).logits
+        rest = _log_probs(logits, [ids[1:] for ids in padded])
+    own = [row[: len(ids) - 1] for row, ids in zip(rest, sequences, strict=True)]
+    return _joined(_first_log_probs(prefilled, sequences), own)
 
 
 def _packed_mask(start: int, lengths: Sequence[int], model: LanguageModel) -> Tensor:
@@ -156,11 +152,21 @@ def _packed_mask(start: int, lengths: Sequence[int], model: LanguageModel) -> Te
     return mask[None, None]
 
 
-def _log_probs(logits: Tensor, ids: Ids) -> np.ndarray:
-    """Of each of `ids`, from the logits (tokens, V) that predict it, in float32 or better."""
+def _first_log_probs(prefilled: Prefill, sequences: Sequence[Ids]) -> np.ndarray:
+    """Of the sequences' first tokens (K,), which the context's end predicts."""
+    ends = prefilled.logits[None, None]  # (1, 1, V)
+    return _log_probs(ends.expand(len(sequences), 1, -1), [[ids[0]] for ids in sequences])[:, 0]
+
+
+def _joined(first: np.ndarray, rest: Sequence[np.ndarray]) -> Scores:
+    return tuple(np.append(one, own) for one, own in zip(first, rest, strict=True))
+
+
+def _log_probs(logits: Tensor, ids: Sequence[Any]) -> np.ndarray:
+    """Of `ids` (...), from the logits (..., V) that predict them, in float32 or better; one trip to the CPU."""
     wide = logits if logits.dtype == torch.float64 else logits.float()
-    targets = torch.tensor(ids, device=logits.device)[:, None]
-    own = wide.gather(-1, targets)[:, 0] - wide.logsumexp(-1)
+    targets = torch.tensor(ids, device=logits.device)[..., None]
+    own = wide.gather(-1, targets)[..., 0] - wide.logsumexp(-1)
     return own.double().cpu().numpy()
 
 
