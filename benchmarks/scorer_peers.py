@@ -81,7 +81,8 @@ def main() -> None:
             peers, missing = all_peers(model, stock, texts, Path(folder))
             trials = compare(peers, texts, options.rounds)
             report(trials, missing, texts)
-            print_bars(model, stock, trials, texts)
+            if candidates is many:
+                print_bars(model, stock, trials, texts)
     contexts = [text[i * options.context :][: options.context] for i in range(options.turns)]
     print_latency(model, contexts)
 
