@@ -30,12 +30,14 @@ import baselines
 import numpy as np
 import torch
 from peers import EXPANDED, NAIVE, OURS, Ids, Peer, Texts, all_peers, score_ours, stock_network
-from scoring import SAMPLE, SIX
+from scoring import SAMPLE
 
-from forethought.data.render import render_thought
+from forethought.data.render import CLOSING, OPENING, render_thought
 from forethought.scorer.context import Context
 from forethought.scorer.latency import measure_latency, milliseconds
 from forethought.scorer.model import LanguageModel, load_model
+
+SIX, SIX_TOKENS = 6, 31  # a set of the paper's size, and the mean length of a candidate in it
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,12 @@ def main() -> None:
     stock = replace(model, network=stock_network())
     print(f"# Scoring against other scorers\n\n{model.name}, {machine()}\n", flush=True)
     text = sample_ids(model)
-    six = [model.encode(render_thought(thought)) for thought in SIX]
+    six = cut_candidates(model, text[len(text) // 2 :], SIX_TOKENS, 4 * SIX)
+    if options.only_turns:
+        return print_turns(model, text, six[:SIX], options)
     many = cut_candidates(model, text[len(text) // 2 :], options.tokens, 4 * options.candidates)
     with tempfile.TemporaryDirectory() as folder:
-        for candidates, count in ((many, options.candidates), (six, len(six))):
+        for candidates, count in ((many, options.candidates), (six, SIX)):
             texts = cut_texts(model, text, candidates, options.context)
             texts = Texts(texts.context, texts.candidates[:count])
             assert len(texts.candidates) == count, f"only {len(texts.candidates)} of {count} texts"
@@ -83,8 +87,7 @@ def main() -> None:
             report(trials, missing, texts)
             if candidates is many:
                 print_bars(model, stock, trials, texts)
-    contexts = [text[i * options.context :][: options.context] for i in range(options.turns)]
-    print_latency(model, contexts)
+    print_turns(model, text, six[:SIX], options)
 
 
 def parse() -> argparse.Namespace:
@@ -94,6 +97,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, default=24, help="of each candidate in it")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--turns", type=int, default=6, help="turns of the latency comparison")
+    parser.add_argument("--only-turns", action="store_true", help="no peers: against generating")
     parser.add_argument("--quick", action="store_true", help="a tenth of the work, to see it run")
     options = parser.parse_args()
     if options.quick:
@@ -202,8 +206,13 @@ def print_bars(
     print(table(("figure", "measured", "bar"), rows), end="\n\n", flush=True)
 
 
-def print_latency(model: LanguageModel, contexts: Sequence[Ids]) -> None:
-    found = measure_latency(model, contexts, ["Yes."] * len(contexts), SIX)
+def print_turns(
+    model: LanguageModel, text: Ids, six: Sequence[Ids], options: argparse.Namespace
+) -> None:
+    """Whole turns, and against thinking."""
+    contexts = [text[i * options.context :][: options.context] for i in range(options.turns)]
+    thoughts = [model.decode(ids).removeprefix(OPENING).removesuffix(CLOSING) for ids in six]
+    found = measure_latency(model, contexts, ["Yes."] * len(contexts), thoughts)
     names = {
         "prefill": "shared prefill",
         "select": "select and commit",

@@ -1,7 +1,7 @@
-"""The scorer's figures: equality with the plain scorer, speed against it, and reasoning latency against generating.
+"""How exact the scorer is, and what it costs where there is nothing to share. Others than ours: scorer_peers.py.
 
-    python benchmarks/scoring.py            # about eight minutes on two quiet cores
-    python benchmarks/scoring.py one        # one part: equality, many, one or latency
+    python benchmarks/scoring.py            # about five minutes on two quiet cores
+    python benchmarks/scoring.py one        # one part: equality or one
 
 Contexts and candidates are cut from the traces that ship with Forethought; the model is the packaged one. What is
 compared runs interleaved in one process; a ratio is quoted from medians. Prints Markdown.
@@ -13,7 +13,6 @@ import json
 import platform
 import statistics
 from collections.abc import Sequence
-from functools import partial
 from importlib import resources
 from typing import NamedTuple
 
@@ -23,23 +22,14 @@ import transformers
 
 from forethought.data.render import CLOSING, OPENING
 from forethought.scorer.context import Context
-from forethought.scorer.latency import measure_latency, milliseconds
+from forethought.scorer.latency import milliseconds
 from forethought.scorer.model import LanguageModel, load_model
 from forethought.scorer.plain import score_plainly
 from forethought.scorer.score import score_sharing_context
 
 SAMPLE = "fireact-llama-2-13b.json.gz"
 CONTEXT_TOKENS = 1500
-PARTS = ("equality", "many", "one", "latency")
-BLOCKS = 4  # the shared scorer is timed once before each quarter of the plain candidates
-SIX = (
-    "I do not know this yet, so I should search for the main subject first and read what comes back.",
-    "The search did not find the right page, so I should try again with a more specific or different name.",
-    "I have found the first part of the answer, so I should now search for the second thing to compare it with.",
-    "The observation names someone or something new, so I should look that up next before I conclude anything.",
-    "The page is right but the detail is missing, so I should look for it with another, more precise query.",
-    "I have everything that the question asks for, so I can put it together and give the final answer now.",
-)
+PARTS = ("equality", "one")
 
 
 class Texts(NamedTuple):
@@ -68,14 +58,9 @@ def main() -> None:
         rows = equality(texts, 4 if arguments.quick else 16)
         print_rows("## Equality with the plain scorer", rows)
     size = f"{CONTEXT_TOKENS:,} context tokens, prefill counted"
-    if "many" in arguments.parts:
-        print_rows(f"## Speed against the plain scorer: {size}", many(model, texts))
     if "one" in arguments.parts:
         rows = one(model, texts, 3 if arguments.quick else 12)
         print_rows(f"## A single candidate: {size}", rows)
-    if "latency" in arguments.parts:
-        rows = latency(model, texts, 2 if arguments.quick else 8)
-        print_rows("## Reasoning latency a turn", rows)
 
 
 def cut_texts(model: LanguageModel) -> Texts:
@@ -145,26 +130,6 @@ def deviation(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> Deviati
     )
 
 
-def many(model: LanguageModel, texts: Texts) -> list[tuple[str, str, str]]:
-    """Both scorers on all candidates, the prefill counted on both sides."""
-    ids, candidates = texts.contexts[0], texts.candidates
-    score_sharing(model, ids, candidates[:1])  # warm-up
-    block = len(candidates) // BLOCKS
-    shared, plain = [], []
-    for first in range(0, len(candidates), block):
-        shared.append(milliseconds(lambda: score_sharing(model, ids, candidates)))
-        for one in candidates[first : first + block]:
-            plain.append(milliseconds(partial(score_plainly, model, ids, [one])))
-    all_plain = statistics.median(plain) * len(candidates)
-    all_shared = statistics.median(shared)
-    tokens = sum(map(len, candidates)) / len(candidates)
-    return [
-        (f"plain, {len(candidates)} candidates of {tokens:.1f} tokens, ms", f"{all_plain:.0f}", ""),
-        ("shared, the same, ms", f"{all_shared:.0f}", ""),
-        ("times faster", f"{all_plain / all_shared:.1f}", "at least 20"),
-    ]
-
-
 def one(model: LanguageModel, texts: Texts, rounds: int) -> list[tuple[str, str, str]]:
     """Both scorers on a single candidate, where sharing has nothing to share."""
     ids, candidate = texts.contexts[0], texts.candidates[:1]
@@ -185,35 +150,6 @@ def score_sharing(
     model: LanguageModel, ids: Sequence[int], sequences: Sequence[Sequence[int]]
 ) -> None:
     score_sharing_context(Context(model, ids), sequences)
-
-
-def latency(model: LanguageModel, texts: Texts, turns: int) -> list[tuple[str, str, str]]:
-    contexts = texts.contexts[:turns]
-    found = measure_latency(model, contexts, [" ".join(SIX[:2])] * len(contexts), SIX)
-    rows = [
-        (
-            "candidates, tokens of all, context tokens",
-            f"{found['candidates']}, {found['candidate_tokens']}, {found['context_tokens']:.0f}",
-            "",
-        )
-    ]
-    names = {
-        "prefill": "shared prefill",
-        "select": "select and commit",
-        "think_65": "transformers generate, 65 tokens",
-        "own_65": "our decoder, 65 tokens",
-        "total_select": "turn: prefill, select and commit",
-        "total_think_65": "turn: prefill, generate 65 tokens",
-    }
-    for part, name in names.items():
-        rows.append(
-            (f"{name}, ms (p50, p95)", f"{found[part]['p50']:.0f}, {found[part]['p95']:.0f}", "")
-        )
-    for part, bar in (("think_65", "at least 85 %"), ("own_65", "")):
-        saved = 1 - found["select"]["p50"] / found[part]["p50"]
-        rows.append((f"less reasoning time than {names[part]}", f"{saved:.0%}", bar))
-    saved = 1 - found["total_select"]["p50"] / found["total_think_65"]["p50"]
-    return [*rows, ("less time a turn, this context prefilled from nothing", f"{saved:.0%}", "")]
 
 
 def print_rows(title: str, rows: Sequence[tuple[str, str, str]]) -> None:

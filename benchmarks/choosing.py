@@ -1,10 +1,11 @@
-"""How often the ways that are not exact take another candidate than the exact choice does.
+"""Ways to choose without scoring everything in full: what they save, and how often they choose otherwise.
 
-    python benchmarks/approximations.py                    # a quarter of an hour on two cores
-    python benchmarks/approximations.py --contexts 4 --size 260
+    python benchmarks/choosing.py                    # a quarter of an hour on two cores
+    python benchmarks/choosing.py --contexts 4 --size 260
 
-Contexts are *choose* turns of the shipped traces. Constrained decoding is compared on the built-in sets, two-level selection on
-one large set: distinct thoughts of *mine* turns as they stand. Scores are SSR's mean. Prints Markdown.
+Contexts are *choose* turns of the shipped traces. Exact pruning and two-level selection are compared on one large set, distinct
+thoughts of *mine* turns as they stand, constrained decoding on the built-in sets. Scores are SSR's mean, and the sum. Milliseconds
+come after the shared prefill. Prints Markdown.
 """
 
 import argparse
@@ -26,8 +27,10 @@ from forethought.data.traces import Trace
 from forethought.scorer.compiled_set import CompiledSet, compile_set
 from forethought.scorer.constrained import disagreement, score_constrained
 from forethought.scorer.context import Context
+from forethought.scorer.latency import milliseconds
 from forethought.scorer.model import load_model
 from forethought.scorer.plain import totals
+from forethought.scorer.pruning import Pruned, Rule, select_pruning
 from forethought.scorer.score import score_sharing_context
 from forethought.scorer.selection import Normalisation
 from forethought.scorer.two_level import LARGE, Grouping, agreement
@@ -38,12 +41,13 @@ from forethought.ui.wiring import make_embedder
 
 MOST_CHARACTERS = 200  # of a thought in the large set
 BEAMS = (1, 2, 4, 8)
+EPSILON = 0.01  # of a pruned distribution
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--contexts", type=int, default=16)
-    parser.add_argument("--size", type=int, default=LARGE + 64, help="of the large set")
+    parser.add_argument("--size", type=int, default=2 * LARGE, help="of the large set")
     arguments = parser.parse_args()
     model, embedder, traces = load_model(), make_embedder(None), shipped_traces()
     turns = held_out(traces, Split.CHOOSE, arguments.contexts)
@@ -56,7 +60,9 @@ def main() -> None:
         compiled = compile_set(model, [c.text for c in builtin(name).active])
         compare_constrained(name, compiled, contexts)
     texts = large_set(Corpus.of(traces, embedder), arguments.size)
-    compare_levels(compile_set(model, texts), embedder.embed(texts), contexts)
+    compiled = compile_set(model, texts)
+    compare_pruning(compiled, contexts)
+    compare_levels(compiled, embedder.embed(texts), contexts)
 
 
 def shipped_traces() -> list[Trace]:
@@ -77,6 +83,36 @@ def compare_constrained(name: str, compiled: CompiledSet, contexts: list[Context
         found = disagreement(scores.argmax(axis=1).tolist(), local)
         shares = f"{found.likeliest:.2f} | {found.greedy:.2f}"
         print(f"| {name}, {written} | {found.contexts} | {shares} | {whole:.1f} |", flush=True)
+
+
+def compare_pruning(compiled: CompiledSet, contexts: list[Context]) -> None:
+    """A row for each way to score and each aim: the choice alone, or a distribution too."""
+    print(
+        f"\n| {len(compiled.ids)} candidates pruned | full ms | pruned ms | nodes run | same choice | largest epsilon |"
+    )
+    print("| --- | --- | --- | --- | --- | --- |")
+    for written in ("sum", "mean"):
+        rule = Rule(compiled.divisors(Normalisation.parse(written)), np.zeros(len(compiled.ids)))
+        for aim, epsilon in (("choice", np.inf), ("distribution", EPSILON)):
+            found = [prune(compiled, context, rule, epsilon) for context in contexts]
+            full, spent, nodes, same, epsilons = np.array(found).T
+            cells = [f"{np.median(full):.0f}", f"{np.median(spent):.0f}", f"{nodes.mean():.0%}"]
+            cells += [f"{same.mean():.2f}", f"{epsilons.max():.0e}" if aim != "choice" else ""]
+            print(f"| {written}, {aim} | {' | '.join(cells)} |", flush=True)
+
+
+def prune(compiled: CompiledSet, context: Context, rule: Rule, epsilon: float) -> list[float]:
+    """Milliseconds in full and pruned, share of nodes run, whether both chose alike, the epsilon returned."""
+    context.logits()
+    exact: list[np.ndarray] = []
+    found: list[Pruned] = []
+    full = milliseconds(lambda: exact.append(rule.scores(totals_of(compiled, context))))
+    spent = milliseconds(
+        lambda: found.append(select_pruning(context, compiled.ids, rule, epsilon=epsilon))
+    )
+    (pruned,) = found
+    same = pruned.selected == int(exact[0].argmax())
+    return [full, spent, pruned.nodes / pruned.all_nodes, float(same), pruned.epsilon]
 
 
 def compare_levels(compiled: CompiledSet, vectors: np.ndarray, contexts: list[Context]) -> None:
@@ -101,7 +137,12 @@ def compare_levels(compiled: CompiledSet, vectors: np.ndarray, contexts: list[Co
 
 def all_sums(compiled: CompiledSet, contexts: list[Context]) -> np.ndarray:
     """(contexts, candidates) nats."""
-    return np.stack([totals(score_sharing_context(c, compiled.ids).log_probs) for c in contexts])
+    return np.stack([totals_of(compiled, context) for context in contexts])
+
+
+def totals_of(compiled: CompiledSet, context: Context) -> np.ndarray:
+    """(candidates,) nats."""
+    return totals(score_sharing_context(context, compiled.ids).log_probs)
 
 
 def large_set(corpus: Corpus, size: int) -> list[str]:
