@@ -67,7 +67,7 @@ class Mask:
             gap = text[position : match.start()]
             position = match.end()
             num_words += 1
-            if self._keeps(match, text, owned):
+            if self.keeps(match, text, owned):
                 num_kept += 1
                 pieces += [gap, match.group()]
             elif not (pieces and pieces[-1] == FILLER and len(gap.strip()) <= 1):
@@ -78,9 +78,9 @@ class Mask:
     def leaked_words(self, text: str, instance: str = "") -> tuple[str, ...]:
         """The instance words that `text` still carries."""
         owned = set(words(instance))
-        return tuple(m.group() for m in WORD.finditer(text) if not self._keeps(m, text, owned))
+        return tuple(m.group() for m in WORD.finditer(text) if not self.keeps(m, text, owned))
 
-    def _keeps(self, match: re.Match[str], text: str, owned: set[str]) -> bool:
+    def keeps(self, match: re.Match[str], text: str, owned: set[str]) -> bool:
         word = match.group()
         if any(character.isdigit() for character in word):
             return False
