@@ -5,7 +5,7 @@ a file keeps the text: `react_text` and `react_chat` do.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -55,8 +55,9 @@ class Draft:
 
 @dataclass
 class Run:
-    """Makes turns of pieces as they come."""
+    """Makes turns of pieces as they come; `reads` makes an action of the text of one."""
 
+    reads: Callable[[str], Action | None] = action_in
     drafts: list[Draft] = field(default_factory=list)
     closing: Outcome | None = None  # what the last closing observation said
 
@@ -73,7 +74,7 @@ class Run:
             self.begin()
         if piece.label != "Action":
             self.drafts[-1].thoughts.append(piece.text)
-        elif action := action_in(piece.text):
+        elif action := self.reads(piece.text):
             self.drafts[-1].actions.append(action)
 
     def observe(self, text: str) -> None:

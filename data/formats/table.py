@@ -9,6 +9,12 @@ from typing import Any
 
 from ..errors import UnknownTraceFormat
 from ..traces import Trace
+from .knowagent import (
+    is_knowagent_alfworld,
+    is_knowagent_hotpotqa,
+    read_knowagent_alfworld,
+    read_knowagent_hotpotqa,
+)
 from .openai_chat import is_openai_chat, read_openai_chat
 from .react_chat import is_react_chat, read_react_chat
 from .react_text import is_react_text, read_react_text
@@ -30,6 +36,8 @@ FORMATS = (
     TraceFormat("react-text", is_react_text, read_react_text),
     TraceFormat("react-chat", is_react_chat, read_react_chat),
     TraceFormat("openai-chat", is_openai_chat, read_openai_chat),
+    TraceFormat("knowagent-hotpotqa", is_knowagent_hotpotqa, read_knowagent_hotpotqa),
+    TraceFormat("knowagent-alfworld", is_knowagent_alfworld, read_knowagent_alfworld),
 )
 
 
