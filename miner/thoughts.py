@@ -20,25 +20,44 @@ class Stage(IntEnum):
 
 
 @dataclass(frozen=True)
+class Instance:
+    """What belongs to one run only, by where it stands: the question, earlier actions' arguments, earlier observations.
+
+    The texts are the trace's own, so that the instances of a run's turns share them.
+    """
+
+    question: str = ""
+    actions: tuple[str, ...] = ()
+    observations: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join((self.question, *self.actions, *self.observations))
+
+
+@dataclass(frozen=True)
 class Thought:
     """One free-form thought.
 
-    `turn` is its id (turn_id), `instance` the text that belongs to this run only: question, earlier actions and
-    observations. `kind` is the kind of the action that followed, None where there was none.
+    `turn` is its id (turn_id), `owned` what belongs to this run only, `instance` the same as one text. `kind` is the
+    kind of the action that followed, None where there was none.
     """
 
     turn: str
     question: str
     text: str
     stage: Stage
-    instance: str
+    owned: Instance | str  # a str counts as the question's
     kind: str | None
+
+    @property
+    def instance(self) -> str:
+        return str(self.owned)
 
 
 def thoughts_of(traces: Iterable[Trace]) -> Iterator[Thought]:
     """Every turn with exactly one thought and at most one action, in the order of the traces."""
     for trace in traces:
-        seen = [trace.question]
+        seen = Instance(trace.question)
         num_actions = 0
         for index, turn in enumerate(trace.turns):
             if len(turn.thoughts) == 1 and len(turn.actions) <= 1:
@@ -47,9 +66,11 @@ def thoughts_of(traces: Iterable[Trace]) -> Iterator[Thought]:
                     question=trace.question,
                     text=turn.thoughts[0],
                     stage=Stage(min(num_actions, Stage.LATER)),
-                    instance="\n".join(seen),
+                    owned=seen,
                     kind=turn.actions[0].kind if turn.actions else None,
                 )
             num_actions += len(turn.actions)
-            seen += [str(value) for action in turn.actions for value in action.arguments.values()]
-            seen += turn.observations
+            arguments = (str(v) for action in turn.actions for v in action.arguments.values())
+            seen = Instance(
+                seen.question, (*seen.actions, *arguments), (*seen.observations, *turn.observations)
+            )
