@@ -18,9 +18,9 @@ from ..data.candidates import Candidate, CandidateSet, Status
 from ..data.commands import Edit, StaleEdit
 from ..data.errors import ForethoughtError, NothingToDo
 from ..data.store import Store
+from ..miner.lint import LintSettings, lint
 from ..miner.mask import Mask
 from ..miner.mine import mineable
-from ..miner.phrase import lint
 
 
 class Decision(StrEnum):
@@ -264,11 +264,8 @@ def _fitted_mask(store: Store, num_traces: int) -> Mask | None:
 
 def wording_problems(wording: str, mask: Mask | None) -> list[str]:
     """What speaks against a wording; advice, not a refusal."""
-    leaked = list(dict.fromkeys(mask.leaked_words(wording))) if mask else []
-    problems = lint(wording)
-    if leaked:
-        problems.append(f"has words that belong to few questions: {', '.join(leaked[:8])}")
-    return problems
+    settings = LintSettings(leaks=mask.leaked_words) if mask else LintSettings()
+    return [problem.message for problem in lint(wording, settings)]
 
 
 def actor_name() -> str:

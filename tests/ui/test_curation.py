@@ -219,11 +219,14 @@ def test_advice_names_bad_form_and_words_of_one_question(store):
     assert wording_problems("I should look it up in Lisbon.", mask) == [
         "has words that belong to few questions: Lisbon"
     ]
-    assert "does not speak in the first person" in wording_problems("Search for it again.", None)
+    assert wording_problems("Searching would not help.", None) == [
+        "does not speak in the first person, nor begins with what to do"
+    ]
 
 
 def test_without_traces_a_wording_is_judged_by_its_form_alone(tmp_path):
     empty = Store.open(tmp_path / "empty.db")
 
     assert mask_of(empty) is None
-    assert wording_problems("I should look it up in Lisbon.", None) == []
+    assert wording_problems("I should look it up first.", None) == []
+    assert wording_problems("I should look it up", None) == ["is not a whole statement"]
