@@ -1,0 +1,19 @@
+"""The options that several commands share, with one help text each."""
+
+from typing import Annotated
+
+import typer
+
+StoreUrl = Annotated[str, typer.Option("--store", help="Path or SQLAlchemy URL of the store.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
+Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
+Model = Annotated[
+    str | None, typer.Option(help="Causal model: local path or hub id; default SmolLM2-135M.")
+]
+EmbedderPath = Annotated[
+    str | None,
+    typer.Option("--embedder", help="sentence-transformers model; default all-MiniLM-L6-v2."),
+]
+SetName = Annotated[
+    str, typer.Argument(help="A stored set, ssr, handwritten, or a reasoning library's path.")
+]
