@@ -73,7 +73,7 @@ def test_next_and_previous_go_round(store):
 
 def test_a_new_wording_is_linted_as_typed_and_stored_when_saved(store):
     at = shown(store)
-    wording(at).set_value("Look here").run()
+    wording(at).set_value("Looking here").run()
     assert any("does not speak in the first person" in text for text in everything(at))
     assert store.candidate_set(NAME).candidates[0].text == TEXTS[0][0]
 
