@@ -48,6 +48,11 @@ def trial(records: Sequence[Record], seed: int = 0) -> Trial:
     """Splits `records` and fixes the resamples."""
     test = [record for record in records if record["split"] == Split.TEST]
     choose = [record for record in records if record["split"] == Split.CHOOSE]
+    return trial_of(test, choose, seed)
+
+
+def trial_of(test: Sequence[Record], choose: Sequence[Record], seed: int = 0) -> Trial:
+    """Figures over `test`, what was chosen chosen on `choose`; `test` may be a part of the test turns."""
     return Trial(test, choose, Resampler(test, seed), policy.free_gains(test), seed)
 
 
@@ -75,28 +80,35 @@ def summarise(
 
 def set_figures(run: Trial, view: SetView, facts: Facts) -> Json:
     """Every metric of one set."""
+    return {
+        "size": len(view.ids),
+        **policy_figures(run, view),
+        **_oracle(run, view),
+        "semantic_coverage": facts.semantic_coverage,
+        "reuse": facts.reuse,
+        "leakage": facts.leakage,
+        "redundancy": facts.redundancy,
+        "use": policy.use_by_kind(run.test, policy.assigned_choice(run.test, view.name)),
+    }
+
+
+def policy_figures(run: Trial, view: SetView) -> Json:
+    """What injecting one set's candidates is worth by each policy, and how they are used."""
     assigned = policy.assigned_choice(run.test, view.name)
     routed = policy.routed_choice(run.test, run.choose, view.ids)
     selected = {c: policy.selected_choice(run.test, view.ids, c) for c in CALIBRATIONS}
     return {
-        "size": len(view.ids),
         "assigned_recovery": run.recovery(policy.gains_of(run.test, assigned)),
         "routed_recovery": run.recovery(policy.gains_of(run.test, routed)),
         "selected_recovery": {
             c: run.recovery(policy.gains_of(run.test, choice)) for c, choice in selected.items()
         },
-        **_oracle(run, view),
         "collapse": _collapse(run, view, selected["raw"])
         | {c: _collapse(run, view, selected[c]) for c in CALIBRATIONS[1:]},
         "action_agreement": _agreement(run, view, selected["raw"])
         | {c: _agreement(run, view, selected[c]) for c in CALIBRATIONS[1:]}
         | {"assigned": _agreement(run, view, assigned)},
-        "semantic_coverage": facts.semantic_coverage,
-        "reuse": facts.reuse,
-        "leakage": facts.leakage,
-        "redundancy": facts.redundancy,
         "escape": run.resampler.mean(np.array([float(id is None) for id in assigned])).as_json(),
-        "use": policy.use_by_kind(run.test, assigned),
     }
 
 
