@@ -108,7 +108,7 @@ def audit(
     compile_set(models.audited, [candidate.text for candidate in sets[0].active])
     turns, thoughts = pick_turns(corpus.traces, plan)
     assignments = assign_turns(corpus, sets, thoughts)
-    audit_turns = _audit_turns(corpus.traces, turns, assignments, models.reference)
+    audit_turns = rendered_turns(corpus.traces, turns, assignments, models.reference)
     texts = AuditTexts(candidates, pool_of(corpus.thoughts, plan.seed) if plan.oracle else ())
     records = _records(corpus.traces, audit_turns, texts, models, progress)
     premise = premise_scores(models.audited, candidates, models.alpha)
@@ -130,14 +130,14 @@ def _records(
     progress: Progress,
 ) -> list[Json]:
     """A record for every turn, in their order; those of an earlier run of the same audit are not made again."""
-    beginnings = {source: kind_beginnings(_of(traces, source)) for source in _sources(traces)}
+    beginnings = beginnings_of(traces)
     facts = {
         "models": [models.reference.revision, models.audited.revision, models.alpha],
         "texts": [dict(texts.candidates), list(texts.pool)],
         "beginnings": beginnings,
     }
     cache = RecordCache(cache_folder() / "audits", facts)
-    missing = [turn for turn in turns if _place(turn) not in cache.records]
+    missing = [turn for turn in turns if place_of(turn) not in cache.records]
     done = len(turns) - len(missing)
     progress(done, len(turns))
     with cache.appending() as appender:
@@ -147,11 +147,11 @@ def _records(
             done += 1
             progress(done, len(turns))
     return [
-        {**cache.records[_place(turn)], "assignments": dict(turn.assignments)} for turn in turns
+        {**cache.records[place_of(turn)], "assignments": dict(turn.assignments)} for turn in turns
     ]
 
 
-def _place(turn: AuditTurn) -> Place:
+def place_of(turn: AuditTurn) -> Place:
     return turn.trace, turn.turn, turn.context_hash
 
 
@@ -273,18 +273,19 @@ def choose_bias(
         )
     texts = {candidate.id: candidate.text for candidate in candidate_set.active}
     scores = []
-    for turn in _audit_turns(traces, turns, {}, model):
+    for turn in rendered_turns(traces, turns, {}, model):
         context = Context(model, model.encode(turn.example + turn.context))
         scores.append(selection_scores(context, texts, normalisation))
     return mean_scores(scores)
 
 
-def _audit_turns(
+def rendered_turns(
     traces: Sequence[Trace],
     turns: Sequence[PickedTurn],
     assignments: Mapping[str, Mapping[str, str | None]],
     model: LanguageModel,
 ) -> list[AuditTurn]:
+    """The turns as the scorer takes them, under `model`'s token budget; `assignments` by turn id."""
     examples = {source: worked_example(_of(traces, source)) for source in _sources(traces)}
     count_tokens = token_counter(model)
     return [
@@ -334,6 +335,11 @@ def _settings(
             "sources": _sources(traces),
         },
     }
+
+
+def beginnings_of(traces: Sequence[Trace]) -> dict[str, dict[str, str]]:
+    """For each source, how every kind of its actions begins."""
+    return {source: kind_beginnings(_of(traces, source)) for source in _sources(traces)}
 
 
 def _sources(traces: Sequence[Trace]) -> list[str]:
