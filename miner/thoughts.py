@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from ..data.traces import Trace, turn_id
+from .split import split
 
 
 class Stage(IntEnum):
@@ -36,10 +37,11 @@ class Instance:
 
 @dataclass(frozen=True)
 class Thought:
-    """One free-form thought.
+    """What was thought in one turn.
 
-    `turn` is its id (turn_id), `owned` what belongs to this run only, `instance` the same as one text. `kind` is the
-    kind of the action that followed, None where there was none.
+    `turn` is its id (turn_id), `text` the core of what was thought (split.py) and `whole` all of it; `owned` what belongs
+    to this run only, `instance` the same as one text. `kind` is the kind of the action that followed, None where there
+    was none.
     """
 
     turn: str
@@ -48,6 +50,11 @@ class Thought:
     stage: Stage
     owned: Instance | str  # a str counts as the question's
     kind: str | None
+    whole: str = ""  # the text, where none is given
+
+    def __post_init__(self) -> None:
+        if not self.whole:
+            object.__setattr__(self, "whole", self.text)
 
     @property
     def instance(self) -> str:
@@ -55,19 +62,21 @@ class Thought:
 
 
 def thoughts_of(traces: Iterable[Trace]) -> Iterator[Thought]:
-    """Every turn with exactly one thought and at most one action, in the order of the traces."""
+    """Every turn with a thought and at most one action, in the order of the traces; several thoughts count as one."""
     for trace in traces:
         seen = Instance(trace.question)
         num_actions = 0
         for index, turn in enumerate(trace.turns):
-            if len(turn.thoughts) == 1 and len(turn.actions) <= 1:
+            if turn.thoughts and len(turn.actions) <= 1:
+                whole = "\n\n".join(turn.thoughts)
                 yield Thought(
                     turn=turn_id(trace.id, index),
                     question=trace.question,
-                    text=turn.thoughts[0],
+                    text=split(whole).text,
                     stage=Stage(min(num_actions, Stage.LATER)),
                     owned=seen,
                     kind=turn.actions[0].kind if turn.actions else None,
+                    whole=whole,
                 )
             num_actions += len(turn.actions)
             arguments = (str(v) for action in turn.actions for v in action.arguments.values())
