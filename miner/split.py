@@ -25,7 +25,7 @@ STEP = {
     "en": r"\b(?:let me|let['’]?s|let us|I['’]?ll|I will|I['’]m going to|I am going to|next(?: step)?,|next (?:\w+ )?step"
     r"|(?:I|we)(?: (?:now|also|first|then|still|would|may|might|just|therefore|can|could))* (?:should|need to|must|have to|ought to|want to"
     r"|will|can|could|try|like to|plan to|decide to|would)|we['’]ll|(?:it(?: would)? be|is) (?:best|better|prudent|necessary) to"
-    r"|now I|now (?:we|to)|first,? I|(?:should|could|can) be (?:used|searched|checked)|action seems|we are (?:ready|going) to)\b",
+    r"|now I|now (?:we|to)|first,? I|(?:should|could|can) be (?:used|searched|checked)|action seems|be the (?:most )?(?:appropriate|best|right) \w+|my (?:\w+ )?plan is|we are (?:ready|going) to)\b",
     "zh": r"让我|(?:我|我们|咱们)(?:现在|首先|先|还|也|就|应该|可以)*(?:需要|应该|必须|得|要|将|会|来|再|打算|准备|决定|可以|想|先)"
     r"|接下来|下一步|现在(?:开始|需要|创建|来)|首先|开始(?:创建|搜索|查)|先(?:查|看|搜|加载|读)",
 }
@@ -43,12 +43,13 @@ STATE = {
     "zh": r"没有|不(?:知道|清楚|存在|能|是|够)|未|无法|找不到|缺少|模糊|澄清|已经?|知道|找到|发现|显示|看起来|似乎|可能|失败|错误|结果|奇怪",
 }
 LATER = {  # a step after the next one
-    "en": r"\b(?:then|after (?:that|this)|afterwards|finally|also|once)\b|^(?:by \w+ing|this (?:will|way|should|would))\b",
+    "en": r"^\W*(?:(?:and )?then|after (?:that|this)|afterwards|finally|once|also|additionally|alternatively|by \w+ing"
+    r"|this (?:will|way|should|would))\b|\b(?:I|we)(?: will|['’]ll| can| could| should| would| might) (?:then|also|finally)\b",
     "zh": r"然后|之后|最后|同时",
 }
 IDLE = {  # announces nothing and states nothing: thinking aloud, and what is said to whoever reads
     "en": r"\blet['’]?s? (?:me )?(?:think|see|say|assume|recap|summari[sz]e|know|(?:do a )?reflect\w*)\b|\bI can (?:now )?(?:see|tell)\b"
-    r"|\bwe (?:should|might|may|will) see\b|\bwould (?:have|be able)\b|\b(?:help|assist|tell|show) you\b|\byou(?:['’]d| would)? (?:like|have any)\b",
+    r"|\bwe (?:should|might|may|will) see\b|\b(?:execute|follow) (?:this|the) plan\b|\bproceed with step\b|\bwould (?:have|be able)\b|\b(?:help|assist|tell|show) you\b|\byou(?:['’]d| would)? (?:like|have any)\b",
     "zh": r"让我(?:先)?(?:想|思考|考虑)|我可以看到|您",
 }
 
@@ -103,7 +104,7 @@ class _Reading:
         steps = [row for row in rows if self._does(row, IS_STEP) or self._does(row, IS_DONE)]
         states = [row for row in rows if self._is_prose(row) and self._does(row, IS_STATE)]
         if steps:
-            kept = self._around(self._next(steps), states)
+            kept = self._around(self._next(steps), steps, states)
         elif states:
             kept = self._if_it_fits([*states[-1:], *self._after(states[-1])], states[-1:])
         else:
@@ -124,19 +125,28 @@ class _Reading:
             step -= 1
         return step
 
-    def _around(self, step: int, states: Sequence[int]) -> list[int]:
+    def _around(self, step: int, steps: Sequence[int], states: Sequence[int]) -> list[int]:
         """The step; near before it what is known or missing; right after it what is for later; else what a terse step refers to."""
         kept = [step]
         reasons = [row for row in states if step - NEAR <= row <= step]
         if reasons:
-            kept = self._if_it_fits(sorted({reasons[-1], step}), kept)
-            kept = self._if_it_fits([*range(reasons[-1], step + 1)], kept)
+            kept = self._from(reasons[-1], step)
         later = [row for row in self._after(step) if IS_LATER.search(self.said[row])]
         kept = self._if_it_fits([*kept, *later], kept)
-        is_terse = len(kept) == 1 and size(self.said[step]) < TERSE
-        if is_terse and step and self._is_prose(step - 1):
-            kept = self._if_it_fits([step - 1, step], kept)
+        if len(kept) == 1 and size(self.said[step]) < TERSE:
+            kept = self._with_referred(step, steps)
         return kept
+
+    def _with_referred(self, step: int, steps: Sequence[int]) -> list[int]:
+        """A terse step with the announcement near before it, or else with the sentence before it."""
+        near = [row for row in steps if step - NEAR <= row < step]
+        just_before = [row for row in (step - 1,) if row >= 0 and self._is_prose(row)]
+        return self._from([step, *just_before, *near][-1], step)
+
+    def _from(self, row: int, step: int) -> list[int]:
+        """The sentence and the step, with what stands between if all fits, alone the step if the two do not."""
+        pair = self._if_it_fits(sorted({row, step}), [step])
+        return self._if_it_fits([*range(row, step + 1)], pair)
 
     def _ending(self) -> list[int]:
         """The last two sentences of the last paragraph that is no list."""
@@ -149,9 +159,14 @@ class _Reading:
         return not self.spans[row].is_item
 
     def _after(self, row: int) -> list[int]:
-        """The next sentence, if it is of the same paragraph and no item."""
-        others = [row + 1] if row + 1 < len(self.spans) and self._is_prose(row + 1) else []
-        return [o for o in others if self.spans[o].paragraph == self.spans[row].paragraph]
+        """The next sentence, if it is of the same paragraph, no item, and says something."""
+        return [
+            other
+            for other in range(row + 1, min(row + 2, len(self.spans)))
+            if self._is_prose(other)
+            and self.spans[other].paragraph == self.spans[row].paragraph
+            and IS_IDLE.search(self.said[other]) is None
+        ]
 
     def _if_it_fits(self, rows: list[int], otherwise: list[int]) -> list[int]:
         length = sum(size(self.said[row]) for row in rows) + 2 * (len(rows) - 1)
