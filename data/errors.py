@@ -26,6 +26,10 @@ class InvalidLibrary(ForethoughtError):
     """A candidate-set file that cannot be read as one."""
 
 
+class InvalidRules(ForethoughtError):
+    """A file of mask rules that cannot be used: which rule, and what is wrong with it."""
+
+
 class ModelUnavailable(ForethoughtError):
     """A model that cannot be loaded, or one whose bytes are not the pinned ones."""
 

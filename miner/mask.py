@@ -1,22 +1,29 @@
 """Masking: takes out of a thought what belongs only to its question, so that moves and not topics are compared.
 
-A word is kept if enough different questions' thoughts use it (document frequency over questions) and this run does
-not own it: numbers, capitalised names and words of the question, the earlier actions or observations go, unless
-they are function words or so common that they carry grammar rather than topic. Masked words become FILLER for the embedder; the
-original text is always kept beside, and FILLER never reaches a candidate.
+First the mask rules take what is an instance by its looks (dates, URLs, quotes, code). Then each word is judged: it is
+kept if enough different questions' thoughts of its language use it (document frequency over questions) and this run does
+not own it. Words with digits, names (a capital inside a sentence, in languages where that says name) and words of the
+question, the earlier actions or observations go, unless they are function words or so common that they carry grammar
+rather than topic.
+
+What was taken stands in typed slots, from which the original can be filled in again. For the embedder each becomes FILLER,
+which never reaches a candidate.
 """
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+import regex
 
-from .thoughts import Thought
+from .language import WORD, Language, Span, fold, is_shouted, language, language_of, spans_of, words
+from .mask_rules import SLOT, MaskRules, shipped_rules
+from .thoughts import Instance, Thought
 
 FILLER = "it"
-WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 MIN_SHARE = (
     0.03  # of questions whose thoughts use a word; about 166 of 4,239 word types pass on FireAct
 )
@@ -25,85 +32,300 @@ COMMON_SHARE = (
 )
 MIN_QUESTIONS = 20  # fewer questions than this say nothing about which words are common
 
+LOOSE, TAKEN, KEPT, OWNED = range(4)  # what is known of a character
+STRETCH = [bytes([mark]) for mark in range(4)]
+MASKED = regex.compile(rb"[\0\3]+")  # LOOSE and OWNED
+
+
+class Owner(StrEnum):
+    """Where a masked value stands in its run, the first that holds; UNSEEN: in none, so the agent brought it up."""
+
+    QUESTION = "question"
+    ACTION = "action"
+    OBSERVATION = "observation"
+    UNSEEN = "unseen"
+
+
+class Slot(NamedTuple):
+    """Characters [start, stop) of the original: what kind of value, its text, who owns it, and which rule took it.
+
+    The kind is a mask rule's, or NAME, NUMBER, ID or WORD, which the words' own rules `capital`, `digit` and `topic` give.
+    """
+
+    kind: str
+    start: int
+    stop: int
+    text: str
+    owner: Owner
+    rule: str
+
 
 @dataclass(frozen=True)
 class MaskedThought:
-    """A thought's text with instance words replaced, and how many words were kept of how many."""
+    """A thought's text with instance words replaced, how many words were kept of how many, and what stood in the slots.
+
+    A pair of characters counts as a word where no spaces are written. `original` less the slots is what was kept.
+    """
 
     text: str
     num_kept: int
     num_words: int
+    original: str = ""
+    slots: tuple[Slot, ...] = ()
 
     @property
     def is_whole(self) -> bool:
         """Nothing was masked: the thought is instance-free as it stands."""
-        return self.num_kept == self.num_words
+        return self.num_kept == self.num_words and not self.slots
+
+    @cached_property
+    def values(self) -> dict[str, str]:
+        """Each typed slot (<NAME_1>) with its text, in order; one value has one slot."""
+        seen = dict.fromkeys((slot.kind, slot.text) for slot in self.slots)
+        counts = Counter[str]()
+        values = {}
+        for kind, text in seen:
+            counts[kind] += 1
+            values[f"<{kind}_{counts[kind]}>"] = text
+        return values
+
+    @cached_property
+    def typed(self) -> str:
+        """The original with typed slots, for people to read; fill(typed, values) is the original again."""
+        tags = {(tag[1:].rsplit("_", 1)[0], text): tag for tag, text in self.values.items()}
+        pieces, position = [], 0
+        for slot in self.slots:
+            pieces += [self.original[position : slot.start], tags[slot.kind, slot.text]]
+            position = slot.stop
+        return "".join([*pieces, self.original[position:]])
+
+
+def fill(typed: str, values: Mapping[str, str]) -> str:
+    """`typed` with each slot that `values` names replaced by its text."""
+    return SLOT.sub(lambda match: values.get(match.group(), match.group()), typed)
 
 
 class Mask:
-    """Word shares over questions, fitted once on *mine* thoughts."""
+    """Word shares over questions by language, fitted once on *mine* thoughts, and the rules that go before."""
 
-    def __init__(self, shares: dict[str, float]) -> None:
+    def __init__(
+        self, shares: Mapping[str, Mapping[str, float]], rules: MaskRules | None = None
+    ) -> None:
         self.shares = shares
+        self.rules = rules or shipped_rules()
 
     @classmethod
-    def fit(cls, thoughts: Iterable[Thought]) -> "Mask":
-        """Counts in how many questions' thoughts each word occurs."""
-        by_question: defaultdict[str, set[str]] = defaultdict(set)
+    def fit(cls, thoughts: Iterable[Thought], rules: MaskRules | None = None) -> "Mask":
+        """Counts in how many questions' thoughts of its language each word occurs."""
+        spoken: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for thought in thoughts:
-            by_question[thought.question].update(words(thought.text))
-        counts = Counter(word for found in by_question.values() for word in found)
-        if len(by_question) < MIN_QUESTIONS:
-            return cls({word: MIN_SHARE for word in sorted(counts)})  # ownership alone decides
-        floor = MIN_SHARE * len(by_question)
-        return cls({w: n / len(by_question) for w, n in sorted(counts.items()) if n >= floor})
+            spoken[language_of(thought.text)][thought.question].update(words(thought.text))
+        return cls({code: _shares(spoken[code]) for code in sorted(spoken)}, rules)
 
-    def apply(self, text: str, instance: str = "") -> MaskedThought:
+    def apply(self, text: str, instance: Instance | str = "") -> MaskedThought:
         """`text` with every instance word replaced; runs of them become one FILLER."""
-        owned = set(words(instance))
-        pieces: list[str] = []
-        position = num_kept = num_words = 0
-        for match in WORD.finditer(text):
-            gap = text[position : match.start()]
-            position = match.end()
-            num_words += 1
-            if self.keeps(match, text, owned):
-                num_kept += 1
-                pieces += [gap, match.group()]
-            elif not (pieces and pieces[-1] == FILLER and len(gap.strip()) <= 1):
-                pieces += [gap, FILLER]
-        masked = "".join([*pieces, text[position:]])
-        return MaskedThought(" ".join(masked.split()), num_kept, num_words)
+        scan = _Scan(self, text, owned_by(instance))
+        return MaskedThought(
+            text=scan.masked(),
+            num_kept=len(scan.spans) - len(scan.dropped),
+            num_words=len(scan.spans),
+            original=text,
+            slots=scan.slots,
+        )
 
-    def leaked_words(self, text: str, instance: str = "") -> tuple[str, ...]:
+    def leaked_words(self, text: str, instance: Instance | str = "") -> tuple[str, ...]:
         """The instance words that `text` still carries."""
-        owned = set(words(instance))
-        return tuple(m.group() for m in WORD.finditer(text) if not self.keeps(m, text, owned))
+        dropped = _Scan(self, text, owned_by(instance)).dropped
+        return tuple(text[span.start : span.stop] for span in dropped)
 
-    def keeps(self, match: re.Match[str], text: str, owned: set[str]) -> bool:
-        word = match.group()
-        if any(character.isdigit() for character in word):
-            return False
-        if (
-            word[0].isupper()
-            and not _opens_sentence(text, match.start())
-            and not _is_first_person(word)
-        ):
-            return False
-        folded = _fold(word)
-        share = self.shares.get(folded, 0.0)
-        if folded in ENGLISH_STOP_WORDS or share >= COMMON_SHARE:
-            return True
-        return share > 0 and folded not in owned
+    def leakage(self, text: str, thoughts: Iterable[Thought]) -> tuple[str, ...]:
+        """The words of a candidate that come from its sources: they stand in the instance of one of `thoughts` and are
+        no words of moves. A word that nobody's thoughts use and no source holds is the writer's own, and no leak.
+        """
+        dropped = _Scan(self, text, owned_by("")).dropped
+        found = {span.word: text[span.start : span.stop] for span in dropped}
+        owners = [owned_by(thought.owned) for thought in thoughts] if found else []
+        return tuple(found[word] for word in found if any(word in owned for owned in owners))
+
+    def keeps(self, match: regex.Match, text: str, owned: Container[str]) -> bool:
+        """Whether the word that WORD matched in `text` stays, by the words' own rules."""
+        spoken = _Spoken.of(text, self)
+        spans = spans_of(match)
+        return all(self.judge(span, match, text, spoken, owned) == KEPT for span in spans)
+
+    def judge(
+        self, span: Span, match: regex.Match, text: str, spoken: "_Spoken", owned: Container[str]
+    ) -> int:
+        """KEPT, OWNED (this run's: a name, a number, or a word that it holds) or LOOSE (too rare)."""
+        if _has_digit(span.word) or (spoken.names and _is_name(match.group(), text, match.start())):
+            return OWNED
+        share = spoken.shares.get(span.word, 0.0)
+        if span.word in spoken.language.words or share >= COMMON_SHARE:
+            return KEPT
+        if match.lastgroup and spoken.language.words.issuperset(span.word):
+            return KEPT  # a pair of function characters
+        if span.word in owned:
+            return OWNED
+        return KEPT if share > 0 else LOOSE
 
 
-def words(text: str) -> list[str]:
-    """The words of `text`, case-folded."""
-    return [_fold(word) for word in WORD.findall(text)]
+class _Spoken(NamedTuple):
+    """How a text speaks: its language, the shares of words in it, and whether capitals mean names here."""
+
+    language: Language
+    shares: Mapping[str, float]
+    names: bool
+
+    @classmethod
+    def of(cls, text: str, mask: Mask) -> "_Spoken":
+        code = language_of(text)
+        known = language(code)
+        return cls(known, mask.shares.get(code, {}), known.capitals_name and not is_shouted(text))
 
 
-def _fold(word: str) -> str:
-    return word.casefold().replace("’", "'")
+class _Owned(NamedTuple):
+    """The words of a run by owner, piece by piece, so that pieces are read once for all turns that saw them."""
+
+    pieces: tuple[tuple[Owner, frozenset[str]], ...]
+
+    def __contains__(self, word: object) -> bool:
+        return any(word in held for _, held in self.pieces)
+
+    def owner(self, found: Iterable[str]) -> Owner:
+        """The first owner one of whose texts holds all the words."""
+        wanted = set(found)
+        return next((o for o, held in self.pieces if wanted and wanted <= held), Owner.UNSEEN)
+
+
+def owned_by(instance: Instance | str) -> _Owned:
+    """The words of an instance; those of a str count as the question's."""
+    if isinstance(instance, str):
+        instance = Instance(instance)
+    pieces = [(Owner.QUESTION, instance.question)]
+    pieces += [(Owner.ACTION, text) for text in instance.actions]
+    pieces += [(Owner.OBSERVATION, text) for text in instance.observations]
+    return _Owned(tuple((owner, _words_of(text)) for owner, text in pieces))
+
+
+@lru_cache(
+    maxsize=2048
+)  # a run's turns are masked one after the other, and share their observations
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(words(text))
+
+
+class _Scan:
+    """One pass over a text: the words in it, those that are dropped, and the slots."""
+
+    def __init__(self, mask: Mask, text: str, owned: _Owned) -> None:
+        self.text, self.owned = text, owned
+        self.marks = bytearray(len(text))
+        self.spans: list[Span] = []
+        taken = mask.rules.take(text)
+        for start, stop, _ in taken:
+            self.marks[start:stop] = STRETCH[TAKEN] * (stop - start)
+        slots = [self._slot(rule.kind, start, stop, rule.name) for start, stop, rule in taken]
+        spoken = _Spoken.of(text, mask)
+        for match in WORD.finditer(text):
+            self._mark(match, mask, spoken)
+            if self.marks[match.start()] != KEPT or match.lastgroup:
+                slots += self._word_slots(match, spoken)
+        self.slots = tuple(self._with_whole_names(sorted(slots, key=lambda slot: slot.start)))
+
+    @cached_property
+    def dropped(self) -> list[Span]:
+        """The words of which anything was masked."""
+        return [s for s in self.spans if self.marks[s.start : s.stop].strip(STRETCH[KEPT])]
+
+    def masked(self) -> str:
+        """The text with FILLER in the place of slots; one for neighbours that at most a comma parts."""
+        pieces: list[str] = []
+        position = 0
+        for slot in self.slots:
+            gap = self.text[position : slot.start]
+            beside = pieces and self.marks.find(KEPT, position, slot.start) < 0
+            if not (beside and len(gap.strip()) <= 1):
+                pieces += [_spaced(gap), FILLER]
+            position = slot.stop
+        return " ".join("".join([*pieces, _spaced(self.text[position:])]).split())
+
+    def _mark(self, match: regex.Match, mask: Mask, spoken: _Spoken) -> None:
+        """Writes down which characters of a word, or of a run without spaces, are kept."""
+        owned: list[Span] = []
+        for span in spans_of(match):
+            self.spans.append(span)
+            verdict = mask.judge(span, match, self.text, spoken, self.owned)
+            if verdict == OWNED:
+                owned.append(span)
+            elif verdict == KEPT:
+                self._write(KEPT, span)
+        for span in owned:  # last: a pair across the border of a name must not save its character
+            self._write(OWNED, span)
+
+    def _write(self, mark: int, span: Span) -> None:
+        """Marks a word of which no rule took anything; of one that was broken, nothing is kept."""
+        start, stop, _ = span
+        if self.marks.find(TAKEN, start, stop) < 0:
+            self.marks[start:stop] = STRETCH[mark] * (stop - start)
+
+    def _word_slots(self, match: regex.Match, spoken: _Spoken) -> Iterator[Slot]:
+        """What no rule took and nobody keeps of a word; a whole word unless a rule took part of it."""
+        for gap in MASKED.finditer(self.marks, match.start(), match.end()):
+            word = self.text[gap.start() : gap.end()]
+            if _has_digit(word):
+                yield self._slot("NUMBER" if word[0].isdigit() else "ID", *gap.span(), "digit")
+            elif spoken.names and word[0].isupper() and self._is_named(match):
+                yield self._slot("NAME", *gap.span(), "capital")
+            else:
+                yield self._slot("WORD", *gap.span(), "topic")
+
+    def _is_named(self, match: regex.Match) -> bool:
+        """A capital says name, at the beginning of a sentence only for what the run holds."""
+        return not _opens_sentence(self.text, match.start()) or fold(match.group()) in self.owned
+
+    def _with_whole_names(self, slots: Iterable[Slot]) -> Iterator[Slot]:
+        """Neighbouring names as one."""
+        last: Slot | None = None
+        for slot in slots:
+            if (
+                last
+                and last.kind == slot.kind == "NAME"
+                and self.text[last.stop : slot.start] == " "
+            ):
+                last = self._slot("NAME", last.start, slot.stop, slot.rule)
+                continue
+            if last:
+                yield last
+            last = slot
+        if last:
+            yield last
+
+    def _slot(self, kind: str, start: int, stop: int, rule: str) -> Slot:
+        text = self.text[start:stop]
+        return Slot(kind, start, stop, text, self.owned.owner(words(text)), rule)
+
+
+def _shares(by_question: Mapping[str, set[str]]) -> dict[str, float]:
+    """Share of questions for each word that enough of them use."""
+    counts = Counter(word for found in by_question.values() for word in found)
+    if len(by_question) < MIN_QUESTIONS:
+        return {word: MIN_SHARE for word in sorted(counts)}  # ownership alone decides
+    floor = MIN_SHARE * len(by_question)
+    return {w: n / len(by_question) for w, n in sorted(counts.items()) if n >= floor}
+
+
+def _has_digit(word: str) -> bool:
+    return not word.isalpha() and any(character.isdigit() for character in word)
+
+
+def _spaced(gap: str) -> str:
+    """A kept stretch of text, set off from the filler where no spaces are written."""
+    before = " " if gap[:1].isalnum() else ""
+    return before + gap + (" " if gap[-1:].isalnum() else "")
+
+
+def _is_name(word: str, text: str, start: int) -> bool:
+    return word[0].isupper() and not _is_first_person(word) and not _opens_sentence(text, start)
 
 
 def _is_first_person(word: str) -> bool:
@@ -111,5 +333,5 @@ def _is_first_person(word: str) -> bool:
 
 
 def _opens_sentence(text: str, start: int) -> bool:
-    before = text[max(0, start - 16) : start].rstrip(" \t\n\"'“(")
-    return (not before and start <= 16) or before[-1:] in tuple(".!?:\n")
+    before = text[max(0, start - 16) : start].rstrip(" \t\"'“(*#•-")
+    return (not before and start <= 16) or before[-1:] in tuple(".!?:\n。！？：…؟।")
