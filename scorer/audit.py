@@ -3,6 +3,7 @@
 A record is one turn, *choose* turns included:
 
     {"question", "split", "source", "trace", "turn", "kind", "context_hash", "action",
+     "file", "outcome", "nearest": {SET: cosine},
      "lp": {"free": [kind, arguments], "empty": [..], "neutral": [[..] x 5], "candidates": {ID: [..]}, "pool": [[..] x 64]},
      "assigned": ID or null, "assignments": {SET: ID or null},
      "scores": {"raw": {ID: x}, "pmi": {..}, "batch": {..}}, "selected": {"raw": ID, "pmi": ID, "batch": ID}}
@@ -34,6 +35,7 @@ from .selection import Normalisation, scores_of
 
 CALIBRATIONS = ("raw", "pmi", "batch")
 Json = dict[str, Any]
+Lengths = Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,9 @@ class AuditTurn:
     thought: str
     action: RenderedAction
     assignments: Mapping[str, str | None] = field(default_factory=dict)
+    nearest: Mapping[str, float] = field(default_factory=dict)  # cosine of each set's nearest text
+    outcome: str | None = None
+    file: str = ""
 
     @property
     def context_hash(self) -> str:
@@ -76,20 +81,77 @@ class AuditModels:
     alpha: float = 1.0
 
 
-def record_turns(
-    turns: Sequence[AuditTurn],
-    texts: AuditTexts,
-    models: AuditModels,
-    beginnings: Mapping[str, Mapping[str, str]],
-) -> Iterator[Json]:
-    """One uncalibrated record a turn, grouped by source; `beginnings` of the kinds by source.
+@dataclass(frozen=True)
+class Asked:
+    """What is to be priced on a turn: lp of the action after each of `lp` (None: no thought), and the audited model's own `sums`."""
 
-    Random thoughts are priced on *test* turns only: nothing is chosen by them.
-    """
-    for source in sorted({turn.source for turn in turns}):
+    turn: AuditTurn
+    lp: Sequence[str | None]
+    sums: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Priced:
+    """What was asked of a turn, by text: `lp` is [kind, arguments], `sums` the log-probability of the text itself, in nats."""
+
+    turn: AuditTurn
+    lp: Mapping[str | None, list[float]]
+    sums: Mapping[str, float]
+
+
+def needed(turn: AuditTurn, texts: AuditTexts) -> Asked:
+    """All that the turn's record needs. Random thoughts are priced on *test* turns only: nothing is chosen by them."""
+    pool = texts.pool if turn.split is Split.TEST else ()
+    candidates = texts.candidates.values()
+    lp = dict.fromkeys([*candidates, turn.thought, None, *NEUTRAL, *pool])
+    return Asked(turn, tuple(lp), tuple(dict.fromkeys(candidates)))
+
+
+def price_turns(
+    asked: Sequence[Asked], models: AuditModels, beginnings: Mapping[str, Mapping[str, str]]
+) -> Iterator[Priced]:
+    """Prices what is asked, grouped by source; `beginnings` of the kinds by source."""
+    for source in sorted({one.turn.source for one in asked}):
         contexts: dict[int, Context] = {}
-        for turn in (t for t in turns if t.source == source):
-            yield _record(turn, texts, models, beginnings[source], contexts)
+        for one in (one for one in asked if one.turn.source == source):
+            yield _price(one, models, beginnings[source], contexts)
+
+
+def uncalibrated_record(priced: Priced, texts: AuditTexts, lengths: Lengths, alpha: float) -> Json:
+    """The record of a turn whose every needed text is priced; `lengths` in tokens of the audited model, by text."""
+    turn, lp = priced.turn, priced.lp
+    pool = texts.pool if turn.split is Split.TEST else ()
+    written = list(texts.candidates.values())
+    sums = np.array([priced.sums[text] for text in written])
+    raw = _by_id(texts.candidates, scores_of(sums, [lengths[text] for text in written], alpha))
+    return {
+        "question": turn.question,
+        "split": turn.split.value,
+        "source": turn.source,
+        "file": turn.file,
+        "outcome": turn.outcome,
+        "trace": turn.trace,
+        "turn": turn.turn,
+        "kind": turn.kind,
+        "context_hash": turn.context_hash,
+        "action": turn.action.text,
+        "lp": {
+            "free": lp[turn.thought],
+            "empty": lp[None],
+            "neutral": [lp[text] for text in NEUTRAL],
+            "candidates": {id: lp[text] for id, text in texts.candidates.items()},
+            "pool": [lp[text] for text in pool],
+        },
+        "scores": {"raw": raw},
+        "assignments": dict(turn.assignments),
+        "nearest": dict(turn.nearest),
+    }
+
+
+def text_lengths(model: LanguageModel, texts: AuditTexts) -> Lengths:
+    """Tokens of each candidate as it is selected, delimiters counted."""
+    written = list(texts.candidates.values())
+    return dict(zip(written, map(len, candidate_ids(model, written)), strict=True))
 
 
 def calibrate_records(
@@ -171,51 +233,30 @@ def selection_scores(
     return _by_id(texts, sums / normalisation.divisors([*map(len, ids)], candidate_bytes(written)))
 
 
-def _record(
-    turn: AuditTurn,
-    texts: AuditTexts,
+def _price(
+    asked: Asked,
     models: AuditModels,
     beginnings: Mapping[str, str],
     contexts: dict[int, Context],
-) -> Json:
-    context = _context(turn, models.reference, contexts)
-    code = encode_action(models.reference, turn.action, turn.kind, beginnings)
-    same = models.audited is models.reference
-    pool = texts.pool if turn.split is Split.TEST else ()
-    thoughts = [*texts.candidates.values(), turn.thought, None, *NEUTRAL, *pool]
-    found = likelihoods(context, thoughts, code, priced=len(texts.candidates) if same else 0)
-    num = len(texts.candidates)
-    free, empty, *others = found[num:]
-    if same:
-        priced = [one.thought for one in found[:num] if one.thought is not None]
-        lengths = [len(tokens) for tokens in priced]
-        raw = _by_id(texts.candidates, scores_of(totals(priced), lengths, models.alpha))
-    else:
-        raw = selection_scores(
-            _context(turn, models.audited, contexts),
-            texts.candidates,
-            Normalisation(models.alpha),
-        )
-    return {
-        "question": turn.question,
-        "split": turn.split.value,
-        "source": turn.source,
-        "trace": turn.trace,
-        "turn": turn.turn,
-        "kind": turn.kind,
-        "context_hash": turn.context_hash,
-        "action": turn.action.text,
-        "lp": {
-            "free": free.parts,
-            "empty": empty.parts,
-            "neutral": [one.parts for one in others[: len(NEUTRAL)]],
-            "candidates": {
-                id: one.parts for id, one in zip(texts.candidates, found[:num], strict=True)
-            },
-            "pool": [one.parts for one in others[len(NEUTRAL) :]],
-        },
-        "scores": {"raw": raw},
-    }
+) -> Priced:
+    """Where one model does both, the texts' own prices come out of the same forward."""
+    turn, same = asked.turn, models.audited is models.reference
+    thoughts = dict.fromkeys([*asked.sums, *asked.lp]) if same else dict.fromkeys(asked.lp)
+    lp: dict[str | None, list[float]] = {}
+    sums: dict[str, float] = {}
+    if thoughts:
+        context = _context(turn, models.reference, contexts)
+        code = encode_action(models.reference, turn.action, turn.kind, beginnings)
+        found = likelihoods(context, list(thoughts), code, priced=len(asked.sums) if same else 0)
+        lp = {text: one.parts for text, one in zip(thoughts, found, strict=True)}
+        tokens = [one.thought for one in found if one.thought is not None]
+        sums = dict(zip(asked.sums if same else (), totals(tokens).tolist(), strict=True))
+    if asked.sums and not same:
+        context = _context(turn, models.audited, contexts)
+        ids = candidate_ids(models.audited, list(asked.sums))
+        scored = totals(score_sharing_context(context, ids).log_probs)
+        sums = dict(zip(asked.sums, scored.tolist(), strict=True))
+    return Priced(turn, lp, sums)
 
 
 def _context(turn: AuditTurn, model: LanguageModel, contexts: dict[int, Context]) -> Context:

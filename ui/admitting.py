@@ -13,12 +13,11 @@ from ..data.errors import NothingToDo
 from ..data.identity import Split
 from ..data.traces import Trace, turn_id
 from ..miner.admission import ChooseGains
-from ..scorer.audit import AuditModels, AuditTexts, AuditTurn, record_turns
+from ..scorer.audit import AuditModels, AuditTexts
 from ..scorer.model import LanguageModel
 from ..scorer.recovery import free_gains, gains_of
-from .auditing import beginnings_of, held_out, place_of, rendered_turns
-from .record_cache import RecordCache, place
-from .wiring import cache_folder
+from .auditing import beginnings_of, held_out, rendered_turns
+from .recording import record_turns
 
 ADMISSION_TURNS = 96
 Json = dict[str, Any]
@@ -60,32 +59,7 @@ class ReferenceGains:
         )
 
     def _priced(self, texts: Sequence[str]) -> list[Json]:
-        """A record with the lp of all `texts` for every turn; what the cache has is not priced again."""
-        facts = {"models": self._reference.revision, "beginnings": self._beginnings}
-        cache = RecordCache(cache_folder() / "admissions", facts)
-        lacking: dict[tuple[str, ...], list[AuditTurn]] = {}
-        for turn in self._turns:
-            known = _candidates(cache.records.get(place_of(turn)))
-            new = tuple(sorted({text for text in texts if text not in known}))
-            if new:
-                lacking.setdefault(new, []).append(turn)
-        done = len(self._turns) - sum(map(len, lacking.values()))
-        self._progress(done, len(self._turns))
+        """A record with the lp of all `texts` for every turn; what was ever priced is not priced again."""
+        wanted = AuditTexts({text: text for text in texts})
         models = AuditModels(self._reference, self._reference)
-        with cache.appending() as appender:
-            for new, turns in lacking.items():
-                wanted = AuditTexts({text: text for text in new})
-                for record in record_turns(turns, wanted, models, self._beginnings):
-                    # the last line of a place counts, so it carries what earlier ones knew
-                    known = _candidates(cache.records.get(place(record)))
-                    record["lp"]["candidates"] = known | record["lp"]["candidates"]
-                    appender.add(record)
-                    cache.records[place(record)] = record
-                    done += 1
-                    self._progress(done, len(self._turns))
-        return [cache.records[place_of(turn)] for turn in self._turns]
-
-
-def _candidates(record: Json | None) -> dict[str, list[float]]:
-    """Texts priced so far, with their lp."""
-    return {} if record is None else record["lp"]["candidates"]
+        return record_turns(self._turns, wanted, models, self._beginnings, self._progress)

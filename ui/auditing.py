@@ -17,6 +17,7 @@ from ..data.identity import Split, candidate_id
 from ..data.render import kind_beginnings, render_action, render_context, worked_example
 from ..data.traces import Outcome, Trace, turn_id
 from ..miner.assign import Assigner
+from ..miner.coverage import COVERED_AT
 from ..miner.embed import Embedder
 from ..miner.mask import Mask
 from ..miner.mine import mineable
@@ -30,7 +31,6 @@ from ..scorer.audit import (
     fit_choices,
     mean_scores,
     premise_scores,
-    record_turns,
     selection_scores,
 )
 from ..scorer.compiled_set import compile_set
@@ -39,10 +39,11 @@ from ..scorer.latency import measure_latency
 from ..scorer.model import LanguageModel
 from ..scorer.recovery import SetView
 from ..scorer.selection import Normalisation
+from ..scorer.slices import slices
 from ..scorer.summary import Facts, summarise, trial
-from .record_cache import Place, RecordCache, place
-from .set_facts import set_facts
-from .wiring import cache_folder, token_counter
+from .recording import record_turns
+from .set_facts import nearest_of_turns, set_facts
+from .wiring import token_counter
 
 POOL_SIZE = 64
 BIAS_TURNS = 16
@@ -61,6 +62,7 @@ class AuditPlan:
     oracle: bool = True
     alpha: float = 1.0
     seed: int = 0
+    covered_at: float = COVERED_AT
 
 
 @dataclass(frozen=True)
@@ -108,51 +110,29 @@ def audit(
     compile_set(models.audited, [candidate.text for candidate in sets[0].active])
     turns, thoughts = pick_turns(corpus.traces, plan)
     assignments = assign_turns(corpus, sets, thoughts)
-    audit_turns = rendered_turns(corpus.traces, turns, assignments, models.reference)
+    near = nearest_of_turns(sets, thoughts, corpus.mask, corpus.embedder)
+    audit_turns = [
+        replace(turn, nearest=cosines)
+        for turn, cosines in zip(
+            rendered_turns(corpus.traces, turns, assignments, models.reference), near, strict=True
+        )
+    ]
     texts = AuditTexts(candidates, pool_of(corpus.thoughts, plan.seed) if plan.oracle else ())
-    records = _records(corpus.traces, audit_turns, texts, models, progress)
+    records = record_turns(audit_turns, texts, models, beginnings_of(corpus.traces), progress)
     premise = premise_scores(models.audited, candidates, models.alpha)
     records = calibrate_records(records, premise, views)
-    facts = {s.name: Facts(**set_facts(s, thoughts, corpus.mask, corpus.embedder)) for s in sets}
+    facts = {
+        s.name: Facts(**set_facts(s, thoughts, corpus.mask, corpus.embedder, plan.covered_at))
+        for s in sets
+    }
     latency = _latency(audit_turns, sets[0], models, plan)
-    report = summarise(trial(records, plan.seed), views, facts, latency)
+    run = trial(records, plan.seed)
+    report = summarise(run, views, facts, latency)
+    report["slices"] = slices(run, views[0], plan.covered_at)
     report |= _settings(sets, corpus.traces, models, plan)
     choose = [record for record in records if record["split"] == Split.CHOOSE]
     report["fit"] = fit_choices(choose, views[0])
     return AuditResult(report, records, batch_bias(choose))
-
-
-def _records(
-    traces: Sequence[Trace],
-    turns: Sequence[AuditTurn],
-    texts: AuditTexts,
-    models: AuditModels,
-    progress: Progress,
-) -> list[Json]:
-    """A record for every turn, in their order; those of an earlier run of the same audit are not made again."""
-    beginnings = beginnings_of(traces)
-    facts = {
-        "models": [models.reference.revision, models.audited.revision, models.alpha],
-        "texts": [dict(texts.candidates), list(texts.pool)],
-        "beginnings": beginnings,
-    }
-    cache = RecordCache(cache_folder() / "audits", facts)
-    missing = [turn for turn in turns if place_of(turn) not in cache.records]
-    done = len(turns) - len(missing)
-    progress(done, len(turns))
-    with cache.appending() as appender:
-        for record in record_turns(missing, texts, models, beginnings):
-            appender.add(record)
-            cache.records[place(record)] = record
-            done += 1
-            progress(done, len(turns))
-    return [
-        {**cache.records[place_of(turn)], "assignments": dict(turn.assignments)} for turn in turns
-    ]
-
-
-def place_of(turn: AuditTurn) -> Place:
-    return turn.trace, turn.turn, turn.context_hash
 
 
 def view_of(candidate_set: CandidateSet) -> SetView:
@@ -301,6 +281,8 @@ def rendered_turns(
             thought=picked.trace.turns[picked.index].thoughts[0],
             action=render_action(picked.trace.turns[picked.index].actions[0]),
             assignments=assignments.get(turn_id(picked.trace.id, picked.index), {}),
+            outcome=picked.trace.outcome,
+            file=picked.trace.file,
         )
         for picked in turns
     ]

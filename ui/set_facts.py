@@ -9,36 +9,53 @@ from typing import Any
 import numpy as np
 
 from ..data.candidates import CandidateSet
+from ..miner.coverage import COVERED_AT, nearest
 from ..miner.embed import Embedder
 from ..miner.mask import Mask, words
 from ..miner.thoughts import Thought
 from ..scorer.metrics import Estimate, Resampler
 
-COVERED_AT = 0.6  # cosine of masked thought and text; not calibrated on judged pairs yet, so compare only within one masking
 REDUNDANT_AT = 0.85
 Json = dict[str, Any]
 
 
 def set_facts(
-    candidate_set: CandidateSet, thoughts: Sequence[Thought], mask: Mask, embedder: Embedder
+    candidate_set: CandidateSet,
+    thoughts: Sequence[Thought],
+    mask: Mask,
+    embedder: Embedder,
+    covered_at: float = COVERED_AT,
 ) -> dict[str, Json]:
     """The four facts of a set over held-out `thoughts`, keyed as in an audit's report."""
     texts = [candidate.text for candidate in candidate_set.active]
     candidates = embedder.embed(texts)
-    masked = embedder.embed([mask.apply(t.text, t.instance).text for t in thoughts])
+    near = nearest(thoughts, texts, mask, embedder)
     return {
-        "semantic_coverage": _coverage(masked @ candidates.T, thoughts),
+        "semantic_coverage": coverage_estimate(near.cosine, thoughts, covered_at),
         "reuse": _reuse(candidate_set),
         "leakage": _leakage(texts, mask),
         "redundancy": _redundancy(candidates @ candidates.T),
     }
 
 
-def _coverage(similarity: np.ndarray, thoughts: Sequence[Thought]) -> Json:
-    """Share of thoughts (rows) within COVERED_AT of some candidate (columns)."""
-    covered = (similarity.max(axis=1) >= COVERED_AT).astype(float)
+def nearest_of_turns(
+    sets: Sequence[CandidateSet], thoughts: Sequence[Thought], mask: Mask, embedder: Embedder
+) -> list[dict[str, float]]:
+    """For each thought the cosine of every set's nearest text, by the set's name."""
+    columns = {
+        s.name: nearest(thoughts, [c.text for c in s.active], mask, embedder).cosine.tolist()
+        for s in sets
+    }
+    return [{name: column[row] for name, column in columns.items()} for row in range(len(thoughts))]
+
+
+def coverage_estimate(
+    cosine: np.ndarray, thoughts: Sequence[Thought], covered_at: float = COVERED_AT
+) -> Json:
+    """Share of thoughts whose nearest text is within `covered_at`; `cosine` (turns,)."""
+    covered = (cosine >= covered_at).astype(float)
     resampler = Resampler([{"question": thought.question} for thought in thoughts])
-    return resampler.mean(covered).as_json() | {"threshold": COVERED_AT}
+    return resampler.mean(covered).as_json() | {"threshold": covered_at}
 
 
 def _reuse(candidate_set: CandidateSet) -> Json:

@@ -31,7 +31,7 @@ def reference_gains(limit=12, **options):
 
 def num_priced(cache) -> int:
     """Turns that were run through the model so far."""
-    lines = [p.read_text("utf-8").split("\n") for p in (cache / "admissions").glob("*.jsonl")]
+    lines = [p.read_text("utf-8").split("\n") for p in (cache / "prices").glob("lp-*.jsonl")]
     return sum(bool(line) for file in lines for line in file)
 
 
