@@ -1,11 +1,12 @@
 """Rewrites the extractive phrases of groups, where a writer finds a better sentence and the checks agree.
 
-Drafts are untrusted: the writer may have obeyed a trace. Each must pass the lint, carry no word of an instance, say what no
-other group says, and lie nearer to its group's thoughts than the outsiders do. Where none does, the phrase stays, and the reason is told.
+Drafts are untrusted: the writer may have obeyed a trace. Each must pass the lint, carry no word of an instance, repeat no single
+thought, say what no other group says, and be near to its group, nearer than to the outsiders. Where none does, the phrase
+stays, and the reason is told.
 Knows no prompt and no model.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -22,8 +23,9 @@ UNCHECKED = "language"  # the lint's flag for what it cannot read
 
 @dataclass(frozen=True)
 class Fit:
-    """How a text stands to its group: mean cosine to the members and to the outsiders, and the share of members that are
-    nearer to it than to any outsider."""
+    """How a text stands to its group. `inside` and `outside` are median cosines to the members and to the outsiders: one
+    thought that says something else, and got the writer to say it too, does not move a median. `faithful` is the share of
+    members that are nearer to the text than to any other group's phrase."""
 
     inside: float
     outside: float
@@ -36,11 +38,15 @@ class Fit:
 
 @dataclass(frozen=True)
 class Checks:
-    """What a draft must pass. Hand a lint whose `leaks` are the mask's, and whose `tools` are the traces' kinds."""
+    """What a draft must pass. Hand a lint whose `leaks` are the mask's, and whose `tools` are the traces' kinds.
+
+    `min_share` is of the phrase's own nearness to its group: a sentence about something else has less than half of it.
+    """
 
     embedder: Embedder
     lint: LintSettings = DEFAULT
-    min_faithful: float = 0.5
+    min_share: float = 0.5
+    min_faithful: float = 0.25
     min_margin: float = 0.0  # exclusive
 
 
@@ -94,6 +100,7 @@ def rephrase(
     WriterRefused ends the run: no group would fare better.
     """
     taken = {_key(group.phrase) for group in groups}
+    phrases = _embedded(checks.embedder, [group.phrase for group in groups])  # (groups, d)
     failures: list[str] = []
     results: list[Rephrased] = []
     for done, group in enumerate(groups, start=1):
@@ -101,7 +108,9 @@ def rephrase(
             results.append(Rephrased(group.phrase, f"the writer was given up: {failures[-1]}"))
         else:
             try:
-                result = _rephrase_one(group, writer, checks, taken - {_key(group.phrase)})
+                rivals = np.delete(phrases, done - 1, axis=0)
+                panel = _Panel(group, checks, rivals, frozenset(taken - {_key(group.phrase)}))
+                result = _rephrase_one(group, writer.write(group), panel)
                 failures.clear()
             except WriterUnavailable as error:
                 failures.append(str(error))
@@ -112,9 +121,8 @@ def rephrase(
     return results
 
 
-def _rephrase_one(group: Evidence, writer: Writer, checks: Checks, taken: set[str]) -> Rephrased:
-    fits = _Fits(group, checks.embedder)
-    trials = tuple(_try(draft, group, checks, taken, fits) for draft in writer.write(group))
+def _rephrase_one(group: Evidence, drafts: Sequence[Draft], panel: "_Panel") -> Rephrased:
+    trials = tuple(panel.judge(draft) for draft in drafts)
     passed = [(trial, trial.fit) for trial in trials if not trial.problems and trial.fit]
     if not passed:
         return Rephrased(group.phrase, _reason(trials), trials=trials)
@@ -125,37 +133,9 @@ def _rephrase_one(group: Evidence, writer: Writer, checks: Checks, taken: set[st
         outsiders=tuple(quote.turn for quote in group.outsiders),
         replaced=group.phrase,
         fit=fit,
-        replaced_fit=fits.of(group.phrase),
+        replaced_fit=panel.phrase_fit,
     )
     return Rephrased(trial.draft.text, provenance=provenance, trials=trials)
-
-
-def _try(draft: Draft, group: Evidence, checks: Checks, taken: set[str], fits: "_Fits") -> Trial:
-    if draft.dropped:
-        return Trial(draft, (draft.dropped,))
-    problems = [*_said_against(draft.text, group, checks.lint)]
-    if _key(draft.text) in taken:
-        problems.append("says the same as another candidate")
-    if problems:
-        return Trial(draft, tuple(problems))
-    fit = fits.of(draft.text)
-    if fit.margin <= checks.min_margin:
-        problems.append(
-            f"is no nearer to its group ({fit.inside:.2f}) than to others ({fit.outside:.2f})"
-        )
-    if fit.faithful < checks.min_faithful:
-        problems.append(f"is nearest for only {fit.faithful:.0%} of its group")
-    return Trial(draft, tuple(problems), fit)
-
-
-def _said_against(text: str, group: Evidence, settings: LintSettings) -> Iterable[str]:
-    problems = lint(text, settings)
-    if is_blocked(problems):
-        yield from map(str, problems)
-    elif _is_unchecked(problems) and not _is_unchecked(lint(group.phrase, settings)):
-        yield "is in another language than its group"
-    if copied := sorted(instance_words(group) & set(words(text))):
-        yield f"copies words of an instance: {', '.join(copied)}"
 
 
 def instance_words(group: Evidence) -> frozenset[str]:
@@ -165,26 +145,68 @@ def instance_words(group: Evidence) -> frozenset[str]:
     return frozenset(word for quote in quotes for word in words(quote.original)) - kept
 
 
-class _Fits:
-    """Measures texts against one group; its thoughts are embedded once."""
+class _Panel:
+    """Judges the drafts of one group; its thoughts are embedded once.
 
-    def __init__(self, group: Evidence, embedder: Embedder) -> None:
-        quotes = [quote.masked for quote in group.members + group.outsiders]
-        vectors = embedder.embed(quotes)
-        self.embedder = embedder
+    `rivals` (other groups, d) are the other groups' phrases, `taken` the keys of texts that others have.
+    """
+
+    def __init__(
+        self, group: Evidence, checks: Checks, rivals: np.ndarray, taken: frozenset[str]
+    ) -> None:
+        self.group, self.checks, self.taken = group, checks, taken
+        vectors = _embedded(checks.embedder, [q.masked for q in group.members + group.outsiders])
         self.members = vectors[: len(group.members)]  # (members, d)
         self.outsiders = vectors[len(group.members) :]  # (outsiders, d)
+        nearness = (self.members @ rivals.T).round(6)  # (members, other groups)
+        self.rivalry = nearness.max(axis=1, initial=-1.0)  # (members,)
+        self.phrase_fit = self.fit(group.phrase)
 
-    def of(self, text: str) -> Fit:
-        vector = self.embedder.embed([text])[0]
+    def judge(self, draft: Draft) -> Trial:
+        if draft.dropped:
+            return Trial(draft, (draft.dropped,))
+        if problems := tuple(self._said_against(draft.text)):
+            return Trial(draft, problems)
+        fit = self.fit(draft.text)
+        return Trial(draft, tuple(self._measured_against(fit)), fit)
+
+    def fit(self, text: str) -> Fit:
+        vector = self.checks.embedder.embed([text])[0]
         near = (self.members @ vector).round(6)  # (members,)
         far = (self.outsiders @ vector).round(6)  # (outsiders,)
-        rivals = (self.members @ self.outsiders.T).round(6).max(axis=1, initial=-1.0)  # (members,)
         return Fit(
-            inside=float(near.mean()),
-            outside=float(far.mean()) if len(far) else 0.0,
-            faithful=float(np.mean(near > rivals)),
+            inside=float(np.median(near)),
+            outside=float(np.median(far)) if len(far) else 0.0,
+            faithful=float(np.mean(near > self.rivalry)),
         )
+
+    def _said_against(self, text: str) -> Iterator[str]:
+        problems = lint(text, self.checks.lint)
+        if is_blocked(problems):
+            yield from map(str, problems)
+        elif _is_unchecked(problems) and not _is_unchecked(
+            lint(self.group.phrase, self.checks.lint)
+        ):
+            yield "is in another language than its group"
+        if copied := sorted(instance_words(self.group) & set(words(text))):
+            yield f"copies words of an instance: {', '.join(copied)}"
+        if sum(_key(text) in _key(q.original) for q in self.group.members) == 1:
+            yield "repeats a single thought word for word"
+        if _key(text) in self.taken:
+            yield "says the same as another candidate"
+
+    def _measured_against(self, fit: Fit) -> Iterator[str]:
+        least = self.checks.min_share * self.phrase_fit.inside
+        if fit.inside < least:
+            yield f"is too far from its group ({fit.inside:.2f}, wanted {least:.2f})"
+        if fit.margin <= self.checks.min_margin:
+            yield f"is no nearer to its group ({fit.inside:.2f}) than to others ({fit.outside:.2f})"
+        if fit.faithful < self.checks.min_faithful:
+            yield f"is nearest for only {fit.faithful:.0%} of its group"
+
+
+def _embedded(embedder: Embedder, texts: Sequence[str]) -> np.ndarray:
+    return embedder.embed(texts) if texts else np.zeros((0, 1), np.float32)
 
 
 def _is_unchecked(problems: Sequence[Problem]) -> bool:
