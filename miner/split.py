@@ -25,7 +25,7 @@ STEP = {
     "en": r"\b(?:let me|let['’]?s|let us|I['’]?ll|I will|I['’]m going to|I am going to|next(?: step)?,|next (?:\w+ )?step"
     r"|(?:I|we)(?: (?:now|also|first|then|still|would|may|might|just|therefore|can|could))* (?:should|need to|must|have to|ought to|want to"
     r"|will|can|could|try|like to|plan to|decide to|would)|we['’]ll|(?:it(?: would)? be|is) (?:best|better|prudent|necessary) to"
-    r"|now I|now (?:we|to)|first,? I|(?:should|could|can) be (?:used|searched|checked)|action seems|be the (?:most )?(?:appropriate|best|right) \w+|my (?:\w+ )?plan is|we are (?:ready|going) to)\b",
+    r"|now I|now (?:we|to)|first,? I|(?:should|could|can) be (?:used|searched|checked)|action seems|be the (?:most )?(?:appropriate|best|right) \w+|my (?:\w+ )?plan is to|we are (?:ready|going) to)\b",
     "zh": r"让我|(?:我|我们|咱们)(?:现在|首先|先|还|也|就|应该|可以)*(?:需要|应该|必须|得|要|将|会|来|再|打算|准备|决定|可以|想|先)"
     r"|接下来|下一步|现在(?:开始|需要|创建|来)|首先|开始(?:创建|搜索|查)|先(?:查|看|搜|加载|读)",
 }
@@ -49,7 +49,7 @@ LATER = {  # a step after the next one
 }
 IDLE = {  # announces nothing and states nothing: thinking aloud, and what is said to whoever reads
     "en": r"\blet['’]?s? (?:me )?(?:think|see|say|assume|recap|summari[sz]e|know|(?:do a )?reflect\w*)\b|\bI can (?:now )?(?:see|tell)\b"
-    r"|\bwe (?:should|might|may|will) see\b|\b(?:execute|follow) (?:this|the) plan\b|\bproceed with step\b|\bwould (?:have|be able)\b|\b(?:help|assist|tell|show) you\b|\byou(?:['’]d| would)? (?:like|have any)\b",
+    r"|\bwe (?:should|might|may|will) see\b|\b(?:execute|follow) (?:this|the|my) (?:new )?plan\b|\b(?:start|begin|proceed) with (?:step|this|that)\b|\bwould (?:have|be able)\b|\b(?:help|assist|tell|show) you\b|\byou(?:['’]d| would)? (?:like|have any)\b",
     "zh": r"让我(?:先)?(?:想|思考|考虑)|我可以看到|您",
 }
 

@@ -227,7 +227,7 @@ def spread(turns: Sequence[PickedTurn], seed: int) -> list[PickedTurn]:
 
 def pool_of(thoughts: Sequence[Thought], seed: int, size: int = POOL_SIZE) -> list[str]:
     """`size` distinct *mine* thoughts, drawn once for all sets and turns."""
-    texts = sorted({thought.text for thought in thoughts})
+    texts = sorted({thought.whole for thought in thoughts})
     rows = np.random.default_rng(seed).permutation(len(texts))[:size]
     return [texts[row] for row in rows]
 
