@@ -104,7 +104,9 @@ def test_a_terse_step_is_kept_with_what_it_refers_to():
 
 
 def test_the_next_step_is_before_the_later_one_and_the_first_of_a_list():
-    first = "I will search for the band and for all that is said in print of the songs of that time."
+    first = (
+        "I will search for the band and for all that is said in print of the songs of that time."
+    )
     later = "Then I will answer the question."
 
     assert split(f"{FILL}{first} {later}").text == f"{first} {later}"
