@@ -26,7 +26,7 @@ class AnswerCache:
 
     def add(self, model: str, request: Request, answer: Answer) -> None:
         key = request_key(model, request)
-        line = json.dumps({"key": key, "text": answer.text, "revision": answer.revision})
+        line = json.dumps({"key": key} | answer._asdict())
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("a", encoding="utf-8") as file:
@@ -51,6 +51,7 @@ def _read(path: Path) -> Iterator[tuple[str, Answer]]:
         for line in file:
             try:
                 row = json.loads(line)
-                yield row["key"], Answer(str(row["text"]), str(row["revision"]))
+                flaw = row["flaw"] if row["flaw"] is None else str(row["flaw"])
+                yield row["key"], Answer(str(row["text"]), str(row["revision"]), flaw)
             except (ValueError, KeyError, TypeError):
                 continue

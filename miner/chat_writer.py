@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .answer_cache import AnswerCache
 from .lint import estimated_tokens
 from .writer import Answer, ChatModel, Draft, Evidence, NoAnswer, Origin, Request
-from .writer_prompt import prompt_for, prompt_text, read_answer
+from .writer_prompt import Reading, prompt_for, prompt_text, read_answer
 
 
 @dataclass(frozen=True)
@@ -95,5 +95,5 @@ class ChatWriter:
 
 
 def _draft(answer: Answer, origin: Origin) -> Draft:
-    reading = read_answer(answer.text)
+    reading = Reading("", answer.flaw) if answer.flaw else read_answer(answer.text)
     return Draft(reading.text, replace(origin, revision=answer.revision), reading.dropped)

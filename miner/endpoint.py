@@ -13,7 +13,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from .writer import Answer, NoAnswer, Request, WriterRefused, WriterUnavailable
+from .writer import CUT_OFF, Answer, NoAnswer, Request, WriterRefused, WriterUnavailable
 
 KEY_VARIABLE = "FORETHOUGHT_WRITER_KEY"
 PATH = "/chat/completions"
@@ -60,7 +60,7 @@ class Endpoint:
         self._sleep = sleep
 
     def answer(self, request: Request) -> Answer:
-        """One completion. NoAnswer where it holds no text; WriterUnavailable after all tries; WriterRefused at once."""
+        """One completion. NoAnswer where none came back; WriterUnavailable after all tries; WriterRefused at once."""
         body = {
             "model": self.name,
             "messages": [message._asdict() for message in request.messages],
@@ -164,13 +164,15 @@ def _completion(raw: bytes) -> Answer:
     except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
         kind = "HTML" if raw.lstrip()[:1] == b"<" else "no chat completion"
         raise NoAnswer(f"is {kind}, {len(raw)} bytes") from error
-    if message.get("tool_calls"):
-        raise NoAnswer("is a call of a tool that nobody offered")
+    return Answer(text if isinstance(text, str) else "", _revision(content), _flaw(choice, text))
+
+
+def _flaw(choice: dict[str, Any], text: Any) -> str | None:
+    if choice["message"].get("tool_calls"):
+        return "is a call of a tool that nobody offered"
     if text is not None and not isinstance(text, str):
-        raise NoAnswer("is no text")
-    if choice.get("finish_reason") == "length":
-        raise NoAnswer("was cut off at the most tokens allowed")
-    return Answer(text or "", _revision(content))
+        return "is no text"
+    return CUT_OFF if choice.get("finish_reason") == "length" else None
 
 
 def _revision(content: dict[str, Any]) -> str:

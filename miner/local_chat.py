@@ -7,8 +7,10 @@ import hashlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jinja2 import TemplateError
+
 from ..data.errors import ModelUnavailable
-from .writer import Answer, NoAnswer, Request
+from .writer import CUT_OFF, Answer, NoAnswer, Request
 
 
 class _Loaded(NamedTuple):
@@ -48,15 +50,26 @@ class LocalChat:
                 pad_token_id=tokenizer.eos_token_id,
                 **(sampled if request.temperature > 0 else {}),
             )
-        return Answer(
-            tokenizer.decode(output[0, ids.shape[1] :], skip_special_tokens=True), revision
-        )
+        said = output[0, ids.shape[1] :]
+        is_over = len(said) < request.max_tokens or int(said[-1]) in _ends(network)
+        text = tokenizer.decode(said, skip_special_tokens=True)
+        return Answer(text, revision, None if is_over else CUT_OFF)
 
 
 def _encode(tokenizer: Any, request: Request) -> Any:
-    messages = [message._asdict() for message in request.messages]
     options = {"add_generation_prompt": True, "return_tensors": "pt", "return_dict": True}
-    return tokenizer.apply_chat_template(messages, **options)["input_ids"]
+    messages = [message._asdict() for message in request.messages]
+    try:
+        return tokenizer.apply_chat_template(messages, **options)["input_ids"]
+    except TemplateError:  # some families know no system
+        whole = "\n\n".join(message.content for message in request.messages)
+        merged = [{"role": "user", "content": whole}]
+        return tokenizer.apply_chat_template(merged, **options)["input_ids"]
+
+
+def _ends(network: Any) -> list[int]:
+    ends = network.generation_config.eos_token_id
+    return ends if isinstance(ends, list) else [ends]
 
 
 def _load(path: str) -> _Loaded:

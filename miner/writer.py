@@ -11,6 +11,8 @@ from typing import NamedTuple, Protocol
 from ..data.errors import ForethoughtError
 from ..data.identity import content_id
 
+CUT_OFF = "was cut off at the most tokens allowed"
+
 
 class WriterUnavailable(ForethoughtError):
     """A writer that did not answer within its tries; asking again later may help."""
@@ -21,7 +23,7 @@ class WriterRefused(ForethoughtError):
 
 
 class NoAnswer(Exception):
-    """One answer that is none; its message is the reason. The next sample may be better."""
+    """Nothing came that could be kept; the message is the reason. The next sample may be better."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,11 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a model said, word for word, and which revision of it."""
+    """What a model said, word for word, and which revision of it. `flaw` says why it is unusable, though it was paid for."""
 
     text: str
     revision: str
+    flaw: str | None = None
 
 
 class ChatModel(Protocol):

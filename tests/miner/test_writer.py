@@ -25,7 +25,7 @@ class Scripted:
 
     name = "scripted"
 
-    def __init__(self, *script: str | Exception) -> None:
+    def __init__(self, *script: str | Answer | Exception) -> None:
         self.script = list(script)
         self.requests: list[Request] = []
 
@@ -34,7 +34,7 @@ class Scripted:
         said = self.script.pop(0) if len(self.script) > 1 else self.script[0]
         if isinstance(said, Exception):
             raise said
-        return Answer(said, "r1")
+        return said if isinstance(said, Answer) else Answer(said, "r1")
 
 
 def quote(text: str, number: int = 0) -> Quote:
@@ -235,6 +235,15 @@ def test_an_answer_that_is_none_is_a_dropped_draft_and_the_next_is_asked(tmp_pat
     drafts = ChatWriter(model, AnswerCache(tmp_path), WriterSettings(samples=3)).write(EVIDENCE)
 
     assert [draft.dropped for draft in drafts] == ["is HTML", "is empty", None]
+
+
+def test_a_flawed_answer_is_paid_once_too(tmp_path):
+    settings = WriterSettings(samples=1)
+    flawed = Scripted(Answer("I should", "r1", "was cut off"))
+    for asked in (1, 0):
+        writer = ChatWriter(flawed, AnswerCache(tmp_path), settings)
+        assert [draft.dropped for draft in writer.write(EVIDENCE)] == ["was cut off"]
+        assert writer.calls == asked
 
 
 def test_the_cap_counts_new_calls_and_is_told(tmp_path):

@@ -115,13 +115,11 @@ def test_a_senseless_retry_after_does_no_harm(server, endpoint, waits, retry_aft
         (b"[1, 2]", "no chat completion"),
         (b'{"choices": []}', "no chat completion"),
         (b'{"choices": [{"message": null}]}', "no chat completion"),
-        (b'{"choices": [{"message": {"content": ["a"]}}]}', "is no text"),
         (b"[" * 100_000, "no chat completion"),
         (b"\xff\xfe", "no chat completion"),
         (ENDLESS, "bytes"),
         (400, "HTTP 400: .*the queue"),
         (413, "HTTP 413"),
-        ({"content": None, "tool_calls": [{"function": {"name": "rm"}}]}, "tool that nobody"),
     ],
 )
 def test_an_answer_that_is_none_says_why_and_is_not_asked_for_again(
@@ -134,11 +132,18 @@ def test_an_answer_that_is_none_says_why_and_is_not_asked_for_again(
     assert len(server.requests) == 1
 
 
-def test_an_answer_that_was_cut_off_is_none(server, endpoint):
-    server.finish_reason = "length"
+@pytest.mark.parametrize(
+    ("fields", "finish_reason", "flaw"),
+    [
+        ({"content": None, "tool_calls": [{"function": {"name": "rm"}}]}, "stop", "nobody offered"),
+        ({"content": [{"type": "text", "text": "I"}]}, "stop", "is no text"),
+        ({"content": "I should"}, "length", "cut off"),
+    ],
+)
+def test_a_flawed_answer_says_its_flaw(server, endpoint, fields, finish_reason, flaw):
+    server.mishaps, server.finish_reason = [fields], finish_reason
 
-    with pytest.raises(NoAnswer, match="cut off"):
-        endpoint.answer(REQUEST)
+    assert flaw in endpoint.answer(REQUEST).flaw
 
 
 def test_an_empty_message_is_an_empty_answer(server, endpoint):
