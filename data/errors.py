@@ -30,6 +30,10 @@ class InvalidRules(ForethoughtError):
     """A file of mask rules that cannot be used: which rule, and what is wrong with it."""
 
 
+class InvalidVectors(ForethoughtError):
+    """A file of vectors that does not fit its texts, or lacks some."""
+
+
 class ModelUnavailable(ForethoughtError):
     """A model that cannot be loaded, or one whose bytes are not the pinned ones."""
 

@@ -1,16 +1,22 @@
 """Texts to unit vectors: any sentence-transformers model, behind a cache on disk.
 
 The default is all-MiniLM-L6-v2 out of an installed package, checked against its SHA-256, so nothing is fetched.
-Vectors are cached by model and text in shards that are written whole, so an interrupted run resumes.
+Vectors are cached by model, revision, prompt and text in shards that are written whole, so an interrupted run resumes
+and several processes may share the cache.
 """
 
+import logging
 import os
 import tempfile
 from collections.abc import Sequence
+from functools import cached_property
 from hashlib import blake2b, sha256
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
+from zipfile import BadZipFile
+from zlib import error as ZlibError
 
 import numpy as np
 
@@ -19,64 +25,201 @@ from ..data.errors import ModelUnavailable
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 SHARD_TEXTS = 4096
+MODEL_FILES = {".safetensors", ".bin", ".json", ".txt", ".model"}  # what decides a vector
+DAMAGE = (OSError, ValueError, KeyError, EOFError, BadZipFile, ZlibError)
+SPECIAL_TOKENS = 2
+
+log = logging.getLogger(__name__)
 
 
 class Embedder(Protocol):
     """What the miner needs of an embedder."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Tells apart all that gives other vectors: model, revision, prompt."""
+        ...
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """(texts, dimensions) float32 rows of length 1."""
         ...
 
 
-class SentenceEmbedder:
-    """A sentence-transformers model, loaded at the first text that the cache lacks."""
+@runtime_checkable
+class Limited(Protocol):
+    """An embedder that reads only the beginning of a long text, and can tell of which."""
 
-    def __init__(self, path: str | None = None) -> None:
+    def truncated(self, texts: Sequence[str]) -> np.ndarray:
+        """(texts,) bool: longer than the model reads."""
+        ...
+
+
+class SentenceEmbedder:
+    """A sentence-transformers model, by folder or hub id, loaded at the first text that the cache lacks.
+
+    `prompt` is set before every text, as e5-like models want it ("query: ").
+    """
+
+    def __init__(self, path: str | None = None, prompt: str = "") -> None:
         self.path = path or str(_packaged_minilm())
-        self.name = path or f"{MINILM}@{MINILM_SHA256[:12]}"
-        self._model: Any = None
+        self.prompt = prompt
+        self._is_packaged = path is None
+
+    @cached_property
+    def name(self) -> str:
+        is_folder = Path(self.path).is_dir()
+        model = MINILM if self._is_packaged else Path(self.path).name if is_folder else self.path
+        return f"{model}@{self.revision[:12]}" + (f" with {self.prompt!r}" if self.prompt else "")
+
+    @cached_property
+    def revision(self) -> str:
+        """The commit of a hub model; of a folder, a digest of the files that decide a vector."""
+        if self._is_packaged:
+            return MINILM_SHA256
+        if Path(self.path).is_dir():
+            return _digest(Path(self.path))
+        if (commit := _cached_commit(self.path)) is None:
+            _load(self.path, None)  # fetches it where that is allowed
+            commit = _cached_commit(self.path)
+        if commit is None:
+            raise ModelUnavailable(f"{self.path}: its revision cannot be told; pass a folder")
+        return commit
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        if self._model is None:
-            self._model = _load(self.path)
         vectors = self._model.encode(
-            list(texts), batch_size=64, normalize_embeddings=True, show_progress_bar=False
+            list(texts),
+            prompt=self.prompt or None,
+            batch_size=64,
+            normalize_embeddings=True,
+            show_progress_bar=False,
         )
         return np.asarray(vectors, dtype=np.float32)
 
+    def truncated(self, texts: Sequence[str]) -> np.ndarray:
+        limit = self._model.max_seq_length
+        long = np.zeros(len(texts), dtype=bool)
+        if limit is None:
+            return long
+        for i, text in enumerate(texts):
+            whole = self.prompt + text
+            if len(whole.encode("utf-8", "replace")) > limit - SPECIAL_TOKENS:  # a token has a byte
+                long[i] = len(self._model.tokenizer(whole, verbose=False)["input_ids"]) > limit
+        return long
+
+    @cached_property
+    def _model(self) -> Any:
+        is_folder = self._is_packaged or Path(self.path).is_dir()
+        return _load(self.path, None if is_folder else self.revision)
+
 
 class CachedEmbedder:
-    """Looks texts up in `folder` before asking `embedder`; each new shard is stored as soon as it is computed."""
+    """Looks texts up in `folder` before asking `embedder`; each new shard is stored as soon as it is computed.
+
+    Holds the keys of what is stored, 40 bytes a text, and reads vectors shard by shard. A shard that cannot be read is
+    thrown away with a warning, and its texts are embedded again.
+    """
 
     def __init__(self, embedder: Embedder, folder: Path) -> None:
         self.embedder = embedder
-        self.name = embedder.name
-        self.folder = folder / sha256(embedder.name.encode()).hexdigest()[:16]
-        self._rows: dict[str, np.ndarray] = {}
-        for shard in sorted(self.folder.glob("*.npz")):
-            with np.load(shard) as stored:
-                self._rows.update(zip(stored["keys"].tolist(), stored["vectors"], strict=True))
+        self._root = folder
+        self._shards: dict[int, Path] = {}
+        self._numbers = count()
+        self._keys = np.zeros(0, "S32")  # (stored,) in order
+        self._places = np.zeros((0, 2), np.int32)  # (stored, 2): shard, row in it
+
+    @property
+    def name(self) -> str:
+        return self.embedder.name
+
+    @cached_property
+    def folder(self) -> Path:
+        return self._root / sha256(self.name.encode()).hexdigest()[:16]
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        keys = [_key(text) for text in texts]
-        missing = dict(
-            sorted((k, t) for k, t in zip(keys, texts, strict=True) if k not in self._rows)
-        )
-        for start in range(0, len(missing), SHARD_TEXTS):
-            part = list(missing)[start : start + SHARD_TEXTS]
-            vectors = self.embedder.embed([missing[key] for key in part])
-            self._store(part, vectors)
-            self._rows.update(zip(part, vectors, strict=True))
-        return np.stack([self._rows[key] for key in keys]) if keys else np.zeros((0, 1), np.float32)
+        if not texts:
+            return np.zeros((0, 1), np.float32)
+        by_key = {_key(text): text for text in texts}
+        keys = np.array(sorted(by_key), "S32")
+        self._find_shards()
+        vectors = None
+        while vectors is None:  # again only where a shard was damaged
+            missing = keys[self._find(keys) < 0]
+            for start in range(0, len(missing), SHARD_TEXTS):
+                part = missing[start : start + SHARD_TEXTS]
+                self._store(part, self.embedder.embed([by_key[k.decode()] for k in part]))
+            self._find_shards()
+            vectors = self._gather(keys)
+        return vectors[np.searchsorted(keys, np.array([_key(text) for text in texts], "S32"))]
 
-    def _store(self, keys: list[str], vectors: np.ndarray) -> None:
+    def truncated(self, texts: Sequence[str]) -> np.ndarray:
+        inner = self.embedder
+        return inner.truncated(texts) if isinstance(inner, Limited) else np.zeros(len(texts), bool)
+
+    def _find(self, keys: np.ndarray) -> np.ndarray:
+        """(keys,): index of each among what is stored, -1 where it is not."""
+        if not len(self._keys):
+            return np.full(len(keys), -1)
+        at = np.searchsorted(self._keys, keys).clip(max=len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, at, -1)
+
+    def _gather(self, keys: np.ndarray) -> np.ndarray | None:
+        """(keys, dimensions) in the order of `keys`; None where a shard turned out damaged, which is then forgotten."""
+        places = self._places[self._find(keys)]
+        vectors = None
+        for shard in np.unique(places[:, 0]):
+            rows = np.flatnonzero(places[:, 0] == shard)
+            stored = self._read(self._shards[shard], "vectors")
+            if stored is None:
+                return None
+            if stored.ndim != 2 or places[rows, 1].max() >= len(stored):
+                self._forget(self._shards[shard], "holds no vectors for its keys")
+                return None
+            if vectors is None:
+                vectors = np.empty((len(keys), stored.shape[1]), np.float32)
+            vectors[rows] = stored[places[rows, 1]]
+        return vectors
+
+    def _find_shards(self) -> None:
+        """Takes in what this and other processes have stored since."""
+        known = set(self._shards.values())
+        new = [path for path in sorted(self.folder.glob("*.npz")) if path not in known]
+        keys, places = [self._keys], [self._places]
+        for path in new:
+            if (found := self._read(path, "keys")) is not None:
+                number = next(self._numbers)
+                self._shards[number] = path
+                rows = np.arange(len(found), dtype=np.int32)
+                keys.append(found.astype("S32"))
+                places.append(np.stack([np.full_like(rows, number), rows], axis=1))
+        if new:
+            self._keys, first = np.unique(np.concatenate(keys), return_index=True)
+            self._places = np.concatenate(places)[first]
+
+    def _read(self, path: Path, array: str) -> np.ndarray | None:
+        """One array of a shard; None for a damaged one, which is removed, or one that another process removed."""
+        try:
+            with np.load(path) as stored:
+                return stored[array]
+        except FileNotFoundError:
+            self._forget(path, "was removed")
+        except DAMAGE as error:
+            self._forget(path, str(error).splitlines()[0] if str(error) else type(error).__name__)
+        return None
+
+    def _forget(self, path: Path, reason: str) -> None:
+        log.warning("%s: damaged (%s); its texts are embedded again", path, reason)
+        path.unlink(missing_ok=True)
+        for number in [number for number, shard in self._shards.items() if shard == path]:
+            del self._shards[number]
+            kept = self._places[:, 0] != number
+            self._keys, self._places = self._keys[kept], self._places[kept]
+
+    def _store(self, keys: np.ndarray, vectors: np.ndarray) -> None:
+        assert len(vectors) == len(keys), f"{len(vectors) = } of {len(keys) = } texts"
         self.folder.mkdir(parents=True, exist_ok=True)
-        name = sha256("".join(keys).encode()).hexdigest()[:16]
+        name = sha256(b"".join(keys)).hexdigest()[:16]
         with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".tmp", delete=False) as file:
-            np.savez(file, keys=np.array(keys), vectors=vectors)
+            np.savez(file, keys=keys.astype("U32"), vectors=np.asarray(vectors, np.float32))
         os.replace(file.name, self.folder / f"{name}.npz")
 
 
@@ -99,13 +242,38 @@ def _packaged_minilm() -> Path:
     return folder
 
 
-def _load(path: str):
-    from sentence_transformers import SentenceTransformer
-    from transformers.utils import logging
+def _digest(folder: Path) -> str:
+    """SHA-256 over the names and contents of a model folder's files, in order of their names."""
+    digest = sha256()
+    for path in sorted(p for p in folder.rglob("*") if p.suffix in MODEL_FILES and p.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+        with path.open("rb") as file:
+            for block in iter(lambda: file.read(1 << 20), b""):
+                digest.update(block)
+    return digest.hexdigest()
 
-    logging.disable_progress_bar()  # a bar of 30 ms of weights says nothing
+
+def _cached_commit(repository: str) -> str | None:
+    """The commit of a hub model in the hub's cache on this machine."""
+    from huggingface_hub import try_to_load_from_cache
+
+    for name in ("modules.json", "config.json"):
+        try:
+            found = try_to_load_from_cache(repository, name)
+        except ValueError:  # not the form of a hub id
+            return None
+        if isinstance(found, str):
+            return Path(found).parent.name  # .../snapshots/COMMIT/config.json
+    return None
+
+
+def _load(path: str, revision: str | None) -> Any:
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()  # a bar of 30 ms of weights says nothing
     try:
-        return SentenceTransformer(path, device="cpu", trust_remote_code=False)
+        return SentenceTransformer(path, device="cpu", revision=revision, trust_remote_code=False)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise ModelUnavailable(f"{path}: cannot be loaded as an embedder ({reason})") from error
