@@ -202,6 +202,7 @@ class _Greedy:
         self.problem = problem
         self.prices = prices  # (phrases,): a gain is divided by it before gains are compared
         self.covered = np.zeros(problem.columns.num_turns)
+        self.room = np.empty(problem.columns.num_turns)
         self.bounds = np.full(problem.columns.num_phrases, np.inf)  # no gain is above its bound
         self.is_fresh = np.zeros(problem.columns.num_phrases, dtype=bool)  # the bound is the gain
         self.is_open = np.ones(problem.columns.num_phrases, dtype=bool)
@@ -214,8 +215,11 @@ class _Greedy:
     def gain(self, column: int) -> float:
         """Summed over all turns of the column in one order, so that it never grows, not even by rounding."""
         rows, values = self.problem.columns.column(column)
-        more = np.maximum(values - self.covered[rows], 0.0)
-        return round(float((self.problem.weights[rows] * more).sum()), 9)
+        more = self.room[: len(values)]  # fresh memory for every gain would take most of the time
+        np.subtract(values, self.covered[rows], out=more)
+        np.maximum(more, 0.0, out=more)
+        np.multiply(more, self.problem.weights[rows], out=more)
+        return round(float(more.sum()), 9)
 
     def refresh(self, column: int) -> None:
         self.bounds[column] = self.gain(column)

@@ -1,5 +1,7 @@
 """Facility location against brute force, its plain twin, and what it promises of budgets, pins and groups."""
 
+import time
+import tracemalloc
 from dataclasses import replace
 from itertools import combinations
 
@@ -269,3 +271,37 @@ def test_frequent_groups_are_those_with_enough_of_all_weight():
 @pytest.mark.parametrize("kind", [np.asarray, csr_array])
 def test_nothing_to_choose_from_is_nothing_chosen(shape, kind):
     assert choose(kind(np.zeros(shape)), np.ones(shape[0]), 3).rows == ()
+
+
+def clustered(num_turns: int, num_phrases: int) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors of turns around 200 centres, and of phrases near some of them."""
+    rng = np.random.default_rng(0)
+    centres = rng.standard_normal((200, 32))[rng.integers(200, size=num_turns)]
+    turns = centres + 0.7 * rng.standard_normal((num_turns, 32))
+    phrases = turns[rng.permutation(num_turns)[:num_phrases]]
+    phrases = phrases + 0.3 * rng.standard_normal((num_phrases, 32))
+    pair = [v / np.linalg.norm(v, axis=1, keepdims=True) for v in (turns, phrases)]
+    return pair[0].astype(np.float32), pair[1].astype(np.float32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sparse", "most_mb"), [(True, 200), (False, 450)])
+def test_two_thousand_phrases_for_fifty_thousand_turns(sparse, most_mb):
+    """Memory beside the dense similarity; `-s` prints it and the time of one choice."""
+    turns, phrases = clustered(50_000, 2_000)
+    blocks = (np.maximum(turns[i : i + 1000] @ phrases.T, 0) for i in range(0, 50_000, 1000))
+    similarity = None if sparse else np.concatenate(list(blocks))
+    tracemalloc.start()
+    try:
+        kept = keep_nearest(blocks, 64) if similarity is None else similarity
+        traced = choose(kept, np.ones(50_000), 64, phrases @ phrases.T > 0.8)
+        peak = tracemalloc.get_traced_memory()[1] / 2**20
+    finally:
+        tracemalloc.stop()  # it makes everything slower
+    start = time.perf_counter()
+    chosen = choose(kept, np.ones(50_000), 64, phrases @ phrases.T > 0.8)
+    print(f"{sparse = }: {time.perf_counter() - start:.1f} s, {peak:.0f} MB")
+
+    assert chosen == traced
+    assert len(chosen.rows) == 64
+    assert peak < most_mb
