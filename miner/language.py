@@ -90,8 +90,10 @@ def language_of(text: str) -> str:
 def language(code: str) -> Language:
     """What is known of a language: function words (English ones always count, for mixed texts) and capitals."""
     known = _known().get(code, {})
-    own = frozenset(map(fold, known.get("words", "").split()))
-    return Language(own | ENGLISH_STOP_WORDS, known.get("capitals") != "nouns")
+    listed = known.get("words", "") + _known()[ENGLISH]["words"]
+    return Language(
+        frozenset(listed.split()) | ENGLISH_STOP_WORDS, known.get("capitals") != "nouns"
+    )
 
 
 def is_shouted(text: str) -> bool:
@@ -129,7 +131,7 @@ def _spoken_in() -> dict[str, tuple[str, ...]]:
         code: known["words"].split() for code, known in _known().items() if "script" not in known
     }
     found: dict[str, list[str]] = {}
-    for code, listed in {ENGLISH: sorted(ENGLISH_STOP_WORDS), **lists}.items():
+    for code, listed in {**lists, ENGLISH: sorted(ENGLISH_STOP_WORDS)}.items():
         for word in dict.fromkeys(listed):
             found.setdefault(word, []).append(code)
     return {word: tuple(codes) for word, codes in found.items()}

@@ -12,15 +12,14 @@ which never reaches a candidate.
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import regex
 
 from .language import WORD, Language, Span, fold, is_shouted, language, language_of, spans_of, words
-from .mask_rules import SLOT, MaskRules, shipped_rules
+from .mask_rules import MaskRules, shipped_rules
+from .slots import MaskedThought, Owner, Slot
 from .thoughts import Instance, Thought
 
 FILLER = "it"
@@ -31,78 +30,12 @@ COMMON_SHARE = (
     0.20  # above this a word is grammar ("the", "search") even where the question has it too
 )
 MIN_QUESTIONS = 20  # fewer questions than this say nothing about which words are common
+FEW_RUNS = 3  # of fewer, a word that they share may be their topic
 
+JOINTS = (" ", "-", "\u2011", " & ")  # between two parts of one name
 LOOSE, TAKEN, KEPT, OWNED = range(4)  # what is known of a character
 STRETCH = [bytes([mark]) for mark in range(4)]
 MASKED = regex.compile(rb"[\0\3]+")  # LOOSE and OWNED
-
-
-class Owner(StrEnum):
-    """Where a masked value stands in its run, the first that holds; UNSEEN: in none, so the agent brought it up."""
-
-    QUESTION = "question"
-    ACTION = "action"
-    OBSERVATION = "observation"
-    UNSEEN = "unseen"
-
-
-class Slot(NamedTuple):
-    """Characters [start, stop) of the original: what kind of value, its text, who owns it, and which rule took it.
-
-    The kind is a mask rule's, or NAME, NUMBER, ID or WORD, which the words' own rules `capital`, `digit` and `topic` give.
-    """
-
-    kind: str
-    start: int
-    stop: int
-    text: str
-    owner: Owner
-    rule: str
-
-
-@dataclass(frozen=True)
-class MaskedThought:
-    """A thought's text with instance words replaced, how many words were kept of how many, and what stood in the slots.
-
-    A pair of characters counts as a word where no spaces are written. `original` less the slots is what was kept.
-    """
-
-    text: str
-    num_kept: int
-    num_words: int
-    original: str = ""
-    slots: tuple[Slot, ...] = ()
-
-    @property
-    def is_whole(self) -> bool:
-        """Nothing was masked: the thought is instance-free as it stands."""
-        return self.num_kept == self.num_words and not self.slots
-
-    @cached_property
-    def values(self) -> dict[str, str]:
-        """Each typed slot (<NAME_1>) with its text, in order; one value has one slot."""
-        seen = dict.fromkeys((slot.kind, slot.text) for slot in self.slots)
-        counts = Counter[str]()
-        values = {}
-        for kind, text in seen:
-            counts[kind] += 1
-            values[f"<{kind}_{counts[kind]}>"] = text
-        return values
-
-    @cached_property
-    def typed(self) -> str:
-        """The original with typed slots, for people to read; fill(typed, values) is the original again."""
-        tags = {(tag[1:].rsplit("_", 1)[0], text): tag for tag, text in self.values.items()}
-        pieces, position = [], 0
-        for slot in self.slots:
-            pieces += [self.original[position : slot.start], tags[slot.kind, slot.text]]
-            position = slot.stop
-        return "".join([*pieces, self.original[position:]])
-
-
-def fill(typed: str, values: Mapping[str, str]) -> str:
-    """`typed` with each slot that `values` names replaced by its text."""
-    return SLOT.sub(lambda match: values.get(match.group(), match.group()), typed)
 
 
 class Mask:
@@ -116,11 +49,21 @@ class Mask:
 
     @classmethod
     def fit(cls, thoughts: Iterable[Thought], rules: MaskRules | None = None) -> "Mask":
-        """Counts in how many questions' thoughts of its language each word occurs."""
+        """Counts in how many questions' thoughts of its language each word occurs.
+
+        Of few questions ownership decides, less the words that most of their runs hold: those belong to no run.
+        """
+        thoughts = list(thoughts)
         spoken: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
         for thought in thoughts:
             spoken[language_of(thought.text)][thought.question].update(words(thought.text))
-        return cls({code: _shares(spoken[code]) for code in sorted(spoken)}, rules)
+        few = {code for code in spoken if len(spoken[code]) < MIN_QUESTIONS}
+        shares = {code: _shares(spoken[code]) for code in sorted(spoken.keys() - few)}
+        for code in sorted(few):
+            common = _held_by_most([t for t in thoughts if language_of(t.text) == code])
+            found = {word for held in spoken[code].values() for word in held}
+            shares[code] = {w: COMMON_SHARE if w in common else MIN_SHARE for w in sorted(found)}
+        return cls(shares, rules)
 
     def apply(self, text: str, instance: Instance | str = "") -> MaskedThought:
         """`text` with every instance word replaced; runs of them become one FILLER."""
@@ -308,10 +251,18 @@ class _Scan:
 def _shares(by_question: Mapping[str, set[str]]) -> dict[str, float]:
     """Share of questions for each word that enough of them use."""
     counts = Counter(word for found in by_question.values() for word in found)
-    if len(by_question) < MIN_QUESTIONS:
-        return {word: MIN_SHARE for word in sorted(counts)}  # ownership alone decides
     floor = MIN_SHARE * len(by_question)
     return {w: n / len(by_question) for w, n in sorted(counts.items()) if n >= floor}
+
+
+def _held_by_most(thoughts: Iterable[Thought]) -> set[str]:
+    """The words that stand in the instances of at least half of the questions, and of FEW_RUNS."""
+    held: defaultdict[str, set[str]] = defaultdict(set)
+    for thought in thoughts:
+        for _, piece in owned_by(thought.owned).pieces:
+            held[thought.question] |= piece
+    counts = Counter(word for found in held.values() for word in found)
+    return {word for word, n in counts.items() if n >= max(FEW_RUNS, len(held) / 2)}
 
 
 def _has_digit(word: str) -> bool:

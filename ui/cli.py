@@ -19,6 +19,7 @@ from ..data.store import DEFAULT, Store
 from . import terminal
 from .audit_commands import audit_app
 from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
+from .mining_commands import mining_app
 from .score_options import (
     Calibration,
     EngineKind,
@@ -53,6 +54,7 @@ sets_app = typer.Typer(help="Look at candidate sets.", no_args_is_help=True)
 app.add_typer(traces_app, name="traces")
 app.add_typer(sets_app, name="sets")
 app.add_typer(audit_app)  # no name: its commands stand beside the others
+app.add_typer(mining_app)
 
 
 @app.command("import")

@@ -12,7 +12,11 @@ Model = Annotated[
 ]
 EmbedderPath = Annotated[
     str | None,
-    typer.Option("--embedder", help="sentence-transformers model; default all-MiniLM-L6-v2."),
+    typer.Option(
+        "--embedder",
+        help="sentence-transformers model, as MODEL or MODEL::PROMPT, or vectors of your own as "
+        "FILE.npz or FILE.npy; default all-MiniLM-L6-v2.",
+    ),
 ]
 SetName = Annotated[
     str, typer.Argument(help="A stored set, ssr, handwritten, or a reasoning library's path.")

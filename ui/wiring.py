@@ -52,11 +52,15 @@ def cache_folder() -> Path:
     return Path(os.environ.get("FORETHOUGHT_CACHE") or Path.home() / ".cache" / "forethought")
 
 
-def make_embedder(path: str | None) -> Embedder:
-    """The packaged MiniLM, or the sentence-transformers model at `path`, behind the cache on disk."""
+def make_embedder(spec: str | None) -> Embedder:
+    """The packaged MiniLM, or MODEL or MODEL::PROMPT, behind the cache on disk; a user's vectors for FILE.npz or .npy."""
     from ..miner.embed import CachedEmbedder, SentenceEmbedder
+    from ..miner.vectors import NUMPY_FILES, OwnVectors
 
-    return CachedEmbedder(SentenceEmbedder(path), cache_folder() / "vectors")
+    if spec and spec.endswith(NUMPY_FILES):
+        return OwnVectors(spec)
+    path, _, prompt = (spec or "").partition("::")
+    return CachedEmbedder(SentenceEmbedder(path or None, prompt), cache_folder() / "vectors")
 
 
 def make_model(path: str | None) -> LanguageModel:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from runs import AGAIN, runs
 
 from forethought.data.errors import InvalidRules
-from forethought.miner.mask import FILLER, Mask, Owner, fill, words
+from forethought.miner.mask import FILLER, Mask, words
 from forethought.miner.mask_rules import MaskRules, Rule
+from forethought.miner.slots import Owner, fill
 from forethought.miner.thoughts import Instance, Stage, Thought, thoughts_of
 
 FITTED = Mask.fit(thoughts_of(runs(60)))
@@ -160,6 +161,20 @@ def test_a_capital_says_name_in_english_but_noun_in_german():
 
     assert mask.apply(german).is_whole
     assert not FITTED.apply("I need the Antwort.").is_whole
+
+
+def test_of_few_questions_a_word_that_most_runs_hold_belongs_to_none():
+    held = ["search the bridge of Ulm", "search the opera of Bonn", "search the harbour of Kiel"]
+    mask = Mask.fit(thought("I need to search the bridge.", text, text) for text in held)
+
+    assert (
+        mask.apply("I need to search the bridge.", held[0]).text
+        == f"I need to search the {FILLER}."
+    )
+
+
+def test_a_negation_is_grammar_though_the_run_holds_it():
+    assert "don't" in FITTED.apply("I don't need to search.", "They don't search.").text
 
 
 def test_capitals_say_nothing_where_all_shout():

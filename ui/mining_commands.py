@@ -1,0 +1,62 @@
+"""The verbs beside `mine` that show how it comes about. Each parses, calls a service and prints, as in `cli.py`, which
+includes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from ..data.store import DEFAULT
+from .command_options import AsJson, StoreUrl
+from .terminal import OUT, plain, print_json
+from .wiring import open_existing
+
+if TYPE_CHECKING:
+    from .masking import MaskPreview
+
+mining_app = typer.Typer()
+
+
+@mining_app.command()
+def mask(
+    store: StoreUrl = DEFAULT,
+    limit: Annotated[int, typer.Option(min=0, help="Show so many thoughts.")] = 10,
+    rules: Annotated[
+        Path | None, typer.Option(help="Mask rules (TOML) in the place of the shipped ones.")
+    ] = None,
+    source: Annotated[str | None, typer.Option(help="Thoughts of this collection only.")] = None,
+    print_rules: Annotated[
+        bool, typer.Option("--print-rules", help="Print the shipped rules file, to copy; no more.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Preview masking: what is taken out of each thought, by which rule, and what is left."""
+    from ..miner.mask_rules import SHIPPED
+    from .masking import preview
+
+    if print_rules:
+        typer.echo(SHIPPED.read_text("utf-8"), nl=False)
+        return
+    show_mask(preview(open_existing(store), limit, rules, source), as_json=as_json)
+
+
+def show_mask(found: MaskPreview, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(found.as_json())
+    for turn, masked in found.shown:
+        OUT.print(plain(turn), style="bold")
+        OUT.print(plain(f"  original  {masked.original}"))
+        OUT.print(plain(f"  typed     {masked.typed}"), style="cyan")
+        OUT.print(plain(f"  masked    {masked.text}"), style="dim")
+    for title, counts in (("rule", found.rules), ("kind", found.kinds), ("owner", found.owners)):
+        table = Table(title, "slots")
+        for name, count in counts.most_common():
+            table.add_row(plain(name), str(count))
+        OUT.print(table)
+    OUT.print(
+        f"{found.num_thoughts} thoughts, {found.num_whole} of them whole; "
+        f"{found.kept_types} of {found.word_types} word types remain"
+    )
