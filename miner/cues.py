@@ -1,30 +1,19 @@
-"""Cues, as data: the English words by which a sentence says what is known, what is missing, and what is done next.
+"""Cues, as data: the English words by which the lint tells what a sentence says, beyond those that splitting goes by.
 
-Regular expressions, matched without regard to case at a word's beginning. They know no trace and no tool. Another
-language is another table; until there is one, texts in it are told to be unchecked (`is_english`), never to be wrong.
+The cues of what is known or missing and of what is done next are those of split.py (English and Chinese); a candidate is
+short, so here count a few more that would be too common in a long thought. They know no trace and no tool.
 """
 
 import re
 
-from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from .split import IS_DONE, IS_STATE, IS_STEP
 
-KNOWN = (
-    r"I (?:already |now )?(?:know|have|recogni[sz]e|understand|can (?:see|tell)|see|remember)",
-    r"I(?:'ve| have)? (?:just )?(?:found|find|learned|identified|confirmed|gathered|determined|checked|verified|tried)",
-    r"(?:contains?|shows?|says?|states?|tells?|confirms?|suggests?|mentions?|provides?|answers?|matches)",
-    r"(?:clear|clearly|visible|enough|sufficient|already|certain|sure|known|done|complete|found|works?|worked)",
-)
-MISSING = (
-    r"(?:not|no|nothing|none|neither|never|without|cannot|unable|failed|fails?|wrong)",
-    r"\w+n['’]t",
-    r"(?:missing|unclear|unknown|unsure|uncertain|incomplete|insufficient|ambiguous|empty|irrelevant)",
-    r"(?:need|needs|needed|lack|lacks|still|too (?:small|large|many|few|long|short|hard)|hard to)",
-)
-NEXT = (
-    r"I (?:now |also |first |then )?(?:should|must|will|shall|can|could|may|would|want to|need to|have to|ought to)",
-    r"I(?:['’]ll|['’]d better| am going to|['’]m going to)",
-    r"(?:let me|let us|let['’]s)",
-    r"(?:next|my (?:next )?step|it is (?:time|best|better) to|the (?:best|next) (?:thing|step))",
+SAYS_TOO = re.compile(
+    r"\b(?:I|we)(?: (?:now|just))? (?:find|learned|identified|gathered|determined|checked|verified|tried|recogni[sz]e|understand)\b"
+    r"|\b(?:clear|clearly|visible|enough|sufficient|certain|sure|says?|states?|tells?|mentions?|answers?)\b"
+    r"|\b(?:neither|never|without|unsure|uncertain|incomplete|insufficient|ambiguous|empty|irrelevant|needs?|needed|hard to)\b"
+    r"|不",
+    re.IGNORECASE,
 )
 ACTION_VERBS = frozenset(
     "answer ask browse buy calculate call check choose click combine compare compute confirm consult continue count "
@@ -42,10 +31,6 @@ DANGLING_END = frozenset(
     "when where whether which while who with".split()
 )
 MAY_DOUBLE = frozenset("had that".split())  # "that that" is English
-ENGLISH_SHARE = 0.2  # of function words; sentences that name no instance hold at least .4, lists of names under .2
-
-SAYS = re.compile(rf"\b(?:{'|'.join(KNOWN + MISSING + NEXT)})(?!\w)", re.IGNORECASE)
-STEP = re.compile(rf"\b(?:{NEXT[0]}|{NEXT[1]}|{NEXT[2]})(?!\w)", re.IGNORECASE)
 JOINED = re.compile(
     r"[,;]?\s+(?:and|then|next)\s+(?:(?:then|next|also|finally|after that|afterwards?)\s+)*"
     r"(?:(?:I|we)\s+(?:\w+\s+)?)?(?:to\s+)?(?P<verb>\w+)",
@@ -53,15 +38,6 @@ JOINED = re.compile(
 )
 
 
-def is_english(words: list[str]) -> bool:
-    """Whether enough of the case-folded `words` are English function words; a text of names alone is not."""
-    if not words or not all(word.isascii() for word in words):
-        return (
-            bool(words) and _share(words) >= 2 * ENGLISH_SHARE
-        )  # "naïve" may stand in an English text
-    return _share(words) >= ENGLISH_SHARE
-
-
-def _share(words: list[str]) -> float:
-    parts = [part for word in words for part in word.split("'")[:1]]
-    return sum(part in ENGLISH_STOP_WORDS for part in parts) / len(parts)
+def says(text: str) -> bool:
+    """Whether `text` tells what is known or missing, or what is done next; English and Chinese."""
+    return any(cues.search(text) for cues in (IS_STEP, IS_STATE, IS_DONE, SAYS_TOO))

@@ -16,14 +16,15 @@ import numpy as np
 from ..data.candidates import RESERVED
 from ..data.identity import canonical
 from . import cues
-from .mask import words
+from .language import ENGLISH, language, language_of, words
+from .split import IS_STEP, WIDE
 
+CHINESE = "zh"
 MIN_WORDS = 4
 TOKENS_PER_WORD = 1.3  # English prose under common BPE vocabularies
 QUOTED = 8  # words that a message lists
 LONGEST = 2_000  # characters; a longer text is no candidate, whatever else it is
 
-CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 WHOLE = re.compile(r"[.!。！।۔][\"'”’)]?$")
 PLACEHOLDER = re.compile(
     r"<[^<>]{1,40}>|\[[^\[\]]{0,40}\]|\{[^{}]{0,40}\}|_{2,}|\b[A-Z]{2,}_\d+\b|\b[XYZ]\b|\b(?:XXX|TODO|TBD)\b|\.{3}|…"
@@ -60,15 +61,15 @@ class Problem:
 
 
 def names(text: str) -> Sequence[str]:
-    """Names and numbers of an English text by their form alone: what a mask would know better."""
+    """Names and numbers by their form alone, where a capital says name: what a mask would know better."""
     found = NAME.findall(text)
-    return found if found and cues.is_english(words(text)) else ()
+    return found if found and language(language_of(text)).capitals_name else ()
 
 
 def estimated_tokens(text: str) -> int:
     """Words times 1.3, rounded up; a character of a script without spaces is a token."""
-    num_unspaced = len(CJK.findall(text))
-    return num_unspaced + ceil(TOKENS_PER_WORD * len(words(CJK.sub(" ", text))))
+    num_unspaced = len(WIDE.findall(text))
+    return num_unspaced + ceil(TOKENS_PER_WORD * len(words(WIDE.sub(" ", text))))
 
 
 @dataclass(frozen=True)
@@ -96,13 +97,16 @@ def lint(text: str, settings: LintSettings = DEFAULT) -> list[Problem]:
             Problem("length", f"has {len(text)} characters; a candidate is one or two sentences")
         ]
     found = words(text)
-    english = cues.is_english(found)
+    if not found:
+        return [Problem("words", "has no words")]
+    spoken = language_of(text)
     problems = [
         Problem(rule.name, message, rule.severity)
         for rule in RULES
-        if (english or not rule.reads_english) and (message := rule.finds(text, found, settings))
+        if (rule.reads is None or spoken in rule.reads)
+        and (message := rule.finds(text, found, settings))
     ]
-    if found and not english:
+    if spoken != ENGLISH:
         problems.append(
             Problem("language", "is not checked for sense: it is not English", Severity.FLAG)
         )
@@ -153,19 +157,20 @@ Finder = Callable[[str, list[str], LintSettings], str | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """`finds` takes the text, its case-folded words and the settings, and gives the message or None."""
+    """`finds` takes the text, its case-folded words and the settings, and gives the message or None; `reads` the
+    languages that it can read, None any."""
 
     name: str
     finds: Finder
     severity: Severity = Severity.BLOCKING
-    reads_english: bool = False
+    reads: tuple[str, ...] | None = None
 
 
 def _length(text: str, found: list[str], settings: LintSettings) -> str | None:
     tokens = settings.count_tokens(text)
     if tokens > settings.max_tokens:
         return f"has about {tokens} tokens; a candidate has at most {settings.max_tokens}"
-    if len(found) < MIN_WORDS and not CJK.search(text):
+    if len(found) < MIN_WORDS and not WIDE.search(text):
         return f"has {len(found)} words; a candidate has at least {MIN_WORDS}"
     return None
 
@@ -177,14 +182,14 @@ def _person(text: str, found: list[str], settings: LintSettings) -> str | None:
 
 
 def _says(text: str, found: list[str], settings: LintSettings) -> str | None:
-    if cues.SAYS.search(text) or found[0] in cues.ACTION_VERBS:
+    if cues.says(text) or found[0] in cues.ACTION_VERBS:
         return None
     return "says neither what is known or missing nor what to do next"
 
 
 def _one_move(text: str, found: list[str], settings: LintSettings) -> str | None:
     """Two steps joined: after the first step, an "and", a "then" and another verb of action."""
-    steps = [match.start() for match in cues.STEP.finditer(text)]
+    steps = [match.start() for match in IS_STEP.finditer(text)]
     start = steps[0] if steps else 0 if found[0] in cues.ACTION_VERBS else None
     if start is None:
         return None
@@ -271,23 +276,18 @@ def _plain(text: str, found: list[str], settings: LintSettings) -> str | None:
     return None
 
 
-def _wordless(text: str, found: list[str], settings: LintSettings) -> str | None:
-    return None if found else "has no words"
-
-
 RULES = (
-    Rule("words", _wordless),
     Rule("length", _length),
-    Rule("person", _person, reads_english=True),
-    Rule("says", _says, reads_english=True),
-    Rule("one-move", _one_move, reads_english=True),
+    Rule("person", _person, reads=(ENGLISH,)),
+    Rule("says", _says, reads=(ENGLISH, CHINESE)),
+    Rule("one-move", _one_move, reads=(ENGLISH,)),
     Rule("tool", _tool),
     Rule("instance", _instance),
-    Rule("alone", _alone, reads_english=True),
-    Rule("grammar", _grammar, reads_english=True),
+    Rule("alone", _alone, reads=(ENGLISH,)),
+    Rule("grammar", _grammar, reads=(ENGLISH,)),
     Rule("whole", _whole),
     Rule("reserved", _reserved),
     Rule("placeholder", _placeholder),
-    Rule("filler", _filler, reads_english=True),
+    Rule("filler", _filler, reads=(ENGLISH,)),
     Rule("plain", _plain),
 )

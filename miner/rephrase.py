@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .embed import Embedder
+from .language import words
 from .lint import DEFAULT, LintSettings, Problem, is_blocked, lint
-from .mask import words
 from .writer import Draft, Evidence, Writer, WriterUnavailable
 
 PATIENCE = 2  # groups in a row without an answer, after which the writer is given up

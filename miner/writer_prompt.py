@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..data.identity import canonical
-from .mask import words
+from .language import words
 from .writer import Evidence, Message, Quote
 
 MOST_QUOTED = 400  # characters of a thought

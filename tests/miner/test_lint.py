@@ -84,6 +84,8 @@ def test_a_text_is_blocked_by_the_rule_that_it_breaks(text, rule):
         GOOD,
         OTHER,
         "I have the answer.",
+        "I find the answer.",
+        "I need more than this.",
         "Search again with different words.",
         "The result does not say this. I should try a different search.",
         "I cannot tell what the thing is from its looks, so I should look closer.",
@@ -151,6 +153,7 @@ def test_another_language_still_may_hold_no_placeholder_and_no_tag():
     assert is_blocked(lint("我需要再次搜索 <NAME_1> 的信息。"))
     assert is_blocked(lint("我需要再次搜索 <answer> 的信息。"))
     assert is_blocked(lint("我" * 60 + "。"))
+    assert "says" in rules("这是一个很好的日子。")
 
 
 def test_tokens_of_unspaced_scripts_are_their_characters():
