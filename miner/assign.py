@@ -3,7 +3,7 @@
 Nearest text alone hardly beats a neutral sentence, so the move is read out of thought *and* context. The affinity of
 a turn and a text is a product of three things, each learned from *mine* turns only:
 
-    cosine of the masked thought and the text
+    cosine of the thought, said in general (abstract.py), and the text
     x  agreement on the kind of action they lead to, as two classifiers expect it
     x  how usual the text's move is at this stage of a run
 
@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from .abstract import in_general
 from .embed import Embedder
 from .mask import Mask
-from .phrase import SENTENCE_END
+from .sentences import sentence_texts
 from .thoughts import Stage, Thought
 
 MIN_AFFINITY = 0.1  # below this a turn is left unassigned
@@ -48,7 +49,7 @@ class Assigner:
         self.stages = np.array([t.stage for t in acted], dtype=int)  # (mine,)
         self.vectors = self._embed_thoughts(acted)  # (mine, d)
         kinds = [thought.kind or "" for thought in acted]
-        steps = [mask.apply(next_step(t.text), t.instance).text for t in acted]
+        steps = [next_step(in_general(thought, mask)) for thought in acted]
         self._kind_of_text = _KindModel(embedder.embed(steps), kinds)
         self._kind_of_turn = _KindModel(_with_stage(self.vectors, self.stages), kinds)
 
@@ -92,12 +93,12 @@ class Assigner:
         return STAGE_FLOOR + (1 - STAGE_FLOOR) * lift / top
 
     def _embed_thoughts(self, thoughts: Sequence[Thought]) -> np.ndarray:
-        return self.embedder.embed([self.mask.apply(t.text, t.instance).text for t in thoughts])
+        return self.embedder.embed([in_general(thought, self.mask) for thought in thoughts])
 
 
 def next_step(text: str) -> str:
     """The last clause of `text`: what it says to do next."""
-    last = SENTENCE_END.split(text.strip())[-1]
+    last = sentence_texts(text)[-1]
     clause = CONSEQUENCE.split(last)[-1].strip()
     return clause if len(clause.split()) >= MIN_CLAUSE_WORDS else last
 

@@ -13,6 +13,7 @@ from ..data.candidates import Candidate, CandidateSet
 from ..data.errors import NothingToDo
 from ..data.identity import Split, candidate_id
 from ..data.traces import Trace
+from .abstract import in_general
 from .assign import Assigner
 from .choose import choose
 from .cluster import Clustering, cluster
@@ -65,7 +66,7 @@ def mine(
     mask = Mask.fit(thoughts)
     progress("embed")
     assigner = Assigner(thoughts, mask, embedder)
-    masked = Counter(mask.apply(t.text, t.instance).text for t in thoughts)
+    masked = Counter(in_general(thought, mask) for thought in thoughts)
     progress("cluster")
     clustering = _cluster(masked, embedder)
     progress("phrase")
@@ -124,7 +125,7 @@ def _phrase_clusters(
     embedder: Embedder,
 ) -> list[Phrase]:
     """For each cluster the phrase nearest its centre, the more often spoken of near equals; noise gets none."""
-    texts = embedder.embed([mask.apply(phrase.text).text for phrase in phrases])
+    texts = embedder.embed([phrase.text for phrase in phrases])
     vectors = embedder.embed(masked)
     spread = np.array([1 + np.log(phrase.questions) for phrase in phrases])
     picked: dict[int, None] = {}
@@ -138,7 +139,7 @@ def _phrase_clusters(
 def _redundant(
     phrases: Sequence[Phrase], mask: Mask, embedder: Embedder, settings: MinerSettings
 ) -> np.ndarray:
-    vectors = embedder.embed([mask.apply(phrase.text).text for phrase in phrases])
+    vectors = embedder.embed([phrase.text for phrase in phrases])
     return (vectors @ vectors.T).round(6) > settings.max_similarity
 
 

@@ -1,78 +1,84 @@
-"""Extractive phrasing: the sentence of the traces themselves that says a group's move and names no instance.
+"""Phrases out of the traces themselves, without a model: sentences that say a move and name no instance.
 
-A phrase is a whole thought, or a run of whole sentences of one, from which masking took nothing. The mask's filler
-therefore never stands in a candidate, and nothing is invented.
+A phrase is a run of neighbouring sentences of a thought. Each stands as it was written if masking takes nothing from it, and
+else said in general (abstract.py). The mask's filler therefore never stands in a candidate. What was said in
+general must recur over questions, since it was written by nobody.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
-from ..data.candidates import RESERVED
-from ..data.identity import canonical
-from .mask import Mask, words
+from .abstract import abstractions
+from .lint import lint
+from .mask import Mask
+from .sentences import sentence_texts
 from .thoughts import Thought
 
-SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[\"'“(]?[A-ZÀ-Þ])")
-MIN_WORDS, MAX_WORDS = 4, 35
-FIRST_PERSON = {"i", "i'll", "i've", "i'm", "i'd", "my", "me", "we", "let"}
-DANGLING = {"and", "but", "or", "because", "which", "so", "then", "it", "that"}
-THIRD_PERSON = {"he", "she", "they", "his", "her", "him", "their", "them", "its"}
+MOST_SENTENCES = 3
+MIN_QUESTIONS = 5  # over which a sentence that nobody wrote must recur
 
 
 @dataclass(frozen=True)
 class Phrase:
-    """A text that may become a candidate, and in how many thoughts and questions it was found word for word."""
+    """A text that may become a candidate, and in how many thoughts and questions it was found.
+
+    `is_written` if some thought has it word for word; else it is only ever said in general.
+    """
 
     text: str
     count: int
     questions: int
+    is_written: bool = True
 
 
 def phrases_of(thoughts: Sequence[Thought], mask: Mask) -> list[Phrase]:
-    """Every instance-free phrase of `thoughts` that passes the lint, ordered by text; equal but for case is equal."""
+    """Every phrase of `thoughts` that passes the lint, ordered by text; equal but for case is equal."""
     spellings: dict[str, Counter[str]] = {}
     questions: dict[str, set[str]] = {}
+    written: set[str] = set()
     for thought in thoughts:
-        for text in set(_runs_of_sentences(thought.text)):
-            if lint(text) or not mask.apply(text, thought.instance).is_whole:
+        for saying in set(_sayings(thought, mask)):
+            if lint(saying.text):
                 continue
-            spellings.setdefault(text.casefold(), Counter())[text] += 1
-            questions.setdefault(text.casefold(), set()).add(thought.question)
+            key = saying.text.casefold()
+            spellings.setdefault(key, Counter())[saying.text] += 1
+            questions.setdefault(key, set()).add(thought.question)
+            if saying.is_written:
+                written.add(key)
     return [
         Phrase(
             text=min(counts, key=lambda text: (-counts[text], text)),
             count=counts.total(),
             questions=len(questions[key]),
+            is_written=key in written,
         )
         for key, counts in sorted(spellings.items())
+        if key in written or len(questions[key]) >= MIN_QUESTIONS
     ]
 
 
-def lint(text: str) -> list[str]:
-    """What is wrong with `text` as a candidate; empty when nothing is."""
-    found = words(text)
-    problems = []
-    if not MIN_WORDS <= len(found) <= MAX_WORDS:
-        problems.append(f"has {len(found)} words; a candidate has {MIN_WORDS} to {MAX_WORDS}")
-    if not FIRST_PERSON & set(found):
-        problems.append("does not speak in the first person")
-    if found and found[0] in DANGLING:
-        problems.append(f"begins with {found[0]!r}, which points at something before it")
-    if THIRD_PERSON & set(found):
-        problems.append("speaks of a person or thing that only its run knows")
-    if text and text[-1] not in ".!":
-        problems.append("is not a whole statement")
-    if any(tag in text for tag in RESERVED):
-        problems.append("holds a reserved tag")
-    if any(mark in text for mark in '[]{}<>\n"“”'):
-        problems.append("holds brackets, quotes or several lines")
-    return problems
+class _Saying(NamedTuple):
+    """A text as a thought has it, or one of its ways to be said in general."""
+
+    text: str
+    is_written: bool
 
 
-def _runs_of_sentences(text: str) -> Iterable[str]:
-    sentences = SENTENCE_END.split(canonical(text))
-    for start in range(len(sentences)):
-        for stop in range(start + 1, min(len(sentences), start + 3) + 1):
-            yield " ".join(sentences[start:stop])
+def _sayings(thought: Thought, mask: Mask) -> Iterator[_Saying]:
+    """Runs of up to MOST_SENTENCES neighbouring sentences, in every way that each can be said."""
+    ways = [_ways(sentence, thought, mask) for sentence in sentence_texts(thought.text)]
+    for start in range(len(ways)):
+        for stop in range(start + 1, min(len(ways), start + MOST_SENTENCES) + 1):
+            for said in product(*ways[start:stop]):
+                yield _Saying(
+                    " ".join(way.text for way in said), all(way.is_written for way in said)
+                )
+
+
+def _ways(sentence: str, thought: Thought, mask: Mask) -> list[_Saying]:
+    if mask.apply(sentence, thought.owned).is_whole:
+        return [_Saying(sentence, is_written=True)]
+    return [_Saying(text, is_written=False) for text in abstractions(sentence, thought, mask)]

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..data.identity import canonical
+
 HOLES = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
@@ -51,6 +53,12 @@ class Sentence(NamedTuple):
     stop: int
     paragraph: int
     is_item: bool
+
+
+def sentence_texts(text: str) -> list[str]:
+    """The sentences as texts, white space folded; the text itself where it has none."""
+    found = [canonical(text[s.start : s.stop]) for s in sentences(text)]
+    return [sentence for sentence in found if sentence] or [canonical(text)]
 
 
 def sentences(text: str) -> Iterator[Sentence]:
