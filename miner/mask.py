@@ -12,6 +12,7 @@ which never reaches a candidate.
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -126,7 +127,8 @@ class _Spoken(NamedTuple):
         return cls(known, mask.shares.get(code, {}), known.capitals_name and not is_shouted(text))
 
 
-class _Owned(NamedTuple):
+@dataclass(frozen=True)
+class _Owned:
     """The words of a run by owner, piece by piece, so that pieces are read once for all turns that saw them."""
 
     pieces: tuple[tuple[Owner, frozenset[str]], ...]
@@ -214,13 +216,14 @@ class _Scan:
     def _word_slots(self, match: regex.Match, spoken: _Spoken) -> Iterator[Slot]:
         """What no rule took and nobody keeps of a word; a whole word unless a rule took part of it."""
         for gap in MASKED.finditer(self.marks, match.start(), match.end()):
-            word = self.text[gap.start() : gap.end()]
+            start, stop = gap.start(), gap.end()
+            word = self.text[start:stop]
             if _has_digit(word):
-                yield self._slot("NUMBER" if word[0].isdigit() else "ID", *gap.span(), "digit")
+                yield self._slot("NUMBER" if word[0].isdigit() else "ID", start, stop, "digit")
             elif spoken.names and word[0].isupper() and self._is_named(match):
-                yield self._slot("NAME", *gap.span(), "capital")
+                yield self._slot("NAME", start, stop, "capital")
             else:
-                yield self._slot("WORD", *gap.span(), "topic")
+                yield self._slot("WORD", start, stop, "topic")
 
     def _is_named(self, match: regex.Match) -> bool:
         """A capital says name, at the beginning of a sentence only for what the run holds."""
@@ -230,11 +233,8 @@ class _Scan:
         """Neighbouring names as one."""
         last: Slot | None = None
         for slot in slots:
-            if (
-                last
-                and last.kind == slot.kind == "NAME"
-                and self.text[last.stop : slot.start] == " "
-            ):
+            gap = self.text[last.stop : slot.start] if last else ""
+            if last and last.kind == slot.kind == "NAME" and gap in JOINTS:
                 last = self._slot("NAME", last.start, slot.stop, slot.rule)
                 continue
             if last:

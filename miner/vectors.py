@@ -110,7 +110,7 @@ def _faults(vectors: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _named(ids: Sequence[str], rows: np.ndarray) -> tuple[str, ...]:
-    return tuple(ids[row] for row in np.flatnonzero(rows))
+    return tuple(ids[int(row)] for row in np.flatnonzero(rows))
 
 
 def _read(path: Path) -> tuple[list[str], np.ndarray]:

@@ -110,6 +110,12 @@ def test_the_same_value_has_the_same_slot():
     )
 
 
+def test_a_name_of_several_words_is_one_value():
+    assert FITTED.apply("I need Aldo & Berta Cecil-Dora, then Ulm.").typed == (
+        "I need <NAME_1>, then <NAME_2>."
+    )
+
+
 def test_a_text_that_holds_our_slots_is_filled_in_all_the_same():
     masked = FITTED.apply("I need <NAME_1> and Aldo.")
 
