@@ -8,19 +8,23 @@ the first `computed` have their keys and values in the slab; the rest wait until
     [length, capacity)   free
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import wraps
+from itertools import count
+from threading import RLock
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from ..data.errors import ContextTooLong, NothingToDo
 from .attention import Partial, attend_part, kernel_for, merge
-from .layout import Layout
+from .layout import Layout, Placed
 from .memory import reporting_memory
 from .model import LanguageModel, Sight
 from .vision import Features, Picture
 
+STATES = count()  # of all contexts
 CHUNK = 2048  # tokens a prefill step takes; bounds its memory, and more steps mean more merges
 
 
@@ -104,10 +108,23 @@ class _Prefill:
         return merge(*self._before.parts(layer, query, scale), new)
 
 
+def alone(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Holds the context's lock during a call, so that no other thread sees it half-way."""
+
+    @wraps(method)
+    def held(self: "Context", *arguments: Any, **options: Any) -> Any:
+        with self.lock:
+            return method(self, *arguments, **options)
+
+    return held
+
+
 class Context:
     """A context that grows, is rolled back, is scored against any number of times, and takes a winner in.
 
-    `state` changes whenever the tokens do, so that a Continuation cannot be committed to another context.
+    `state` changes whenever the tokens do, and is no other context's, so that a Continuation can be committed to nothing
+    but the very context that it was scored after. Threads may share a context: each call holds its `lock`. The keys
+    and values are those of the weights as they were: after a training step, start anew.
     """
 
     @torch.inference_mode()
@@ -116,9 +133,10 @@ class Context:
         self.model = model
         self.slab = Slab(model, max(1, capacity))
         self.computed = 0
-        self.state = 0
+        self.state = next(STATES)
+        self.lock = RLock()
         self._layout = Layout(model.eyes)
-        self._features: dict[int, Features] = {}  # of pictures not wholly computed, by first token
+        self._features: dict[Placed, Features] = {}  # of pictures not wholly computed
         self._last_hidden: Tensor | None = None  # (1, H) at the end; None when not known
         self.extend(ids)
 
@@ -135,6 +153,7 @@ class Context:
         """Where the next token will stand; pictures make it smaller than `length`."""
         return self._layout.next_position
 
+    @alone
     def extend(self, ids: Sequence[int], pictures: Sequence[Picture] = ()) -> None:
         """Add tokens and compute them now, together with any that wait. Earlier ones are not computed again.
 
@@ -149,29 +168,41 @@ class Context:
             self.rollback(before)
             raise
 
+    @alone
     def append(self, ids: Sequence[int], pictures: Sequence[Picture] = ()) -> None:
         """Add tokens, and the pictures that picture tokens among them stand for, without computing anything yet."""
-        self.require_room(len(ids))
+        self.model.require_known(ids)
+        before = self.length
         self._layout.add(ids, pictures)
+        try:
+            self.require_room(0)
+        except ContextTooLong:
+            self._layout.cut(before)
+            raise
         if len(ids):
             self._changed()
 
+    @alone
     def append_text(self, ids: Sequence[int]) -> None:
         """Add tokens that a model made or chose: a picture token among them stands for no picture."""
+        self.model.require_known(ids)
         self.require_room(len(ids))
         self._layout.add_text(ids)
         if len(ids):
             self._changed()
 
+    @alone
     def rollback(self, length: int) -> None:
         """Forget all tokens from `length` on. The end's logits are recomputed when they are next needed."""
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot roll back to {length} tokens: there are {self.length}")
         if length < self.length:
             self._layout.cut(length)
+            self._features.clear()
             self.computed = min(self.computed, length)
             self._changed()
 
+    @alone
     @torch.inference_mode()
     def commit(self, continuation: Continuation) -> None:
         """Take in tokens that were scored after this very context, with the keys and values they got there.
@@ -182,19 +213,22 @@ class Context:
         if continuation.state != self.state:
             raise ValueError("this continuation was scored after another state of the context")
         start, ready = self.length, len(continuation.ids) - 1
-        self.slab.reserve(start + ready)  # whatever can fail comes before anything changes
-        self.take_in(continuation.ids)
+        self.require_room(ready + 1)
+        self.slab.reserve(start + ready)
         for layer, (keys, values) in enumerate(
             zip(continuation.keys, continuation.values, strict=True)
         ):
             self.slab.write(layer, start, keys, values)
+        self.take_in(continuation.ids)  # at last: what is written behind the end changes nothing
 
+    @alone
     def take_in(self, ids: Sequence[int]) -> None:
         """Add tokens of which all but the last have their keys and values in the slab, behind the end, already."""
         ready = self.length + len(ids) - 1
         self.append_text(ids)
         self.computed = ready
 
+    @alone
     @torch.inference_mode()
     def settle(self) -> Tensor:
         """Compute what waits, and return the last hidden state (1, H) of the context's end."""
@@ -220,8 +254,8 @@ class Context:
         most = self.model.most_positions
         if most is not None and self.next_position + tokens > most:
             raise ContextTooLong(
-                f"{self.length} tokens of context and {tokens} more are too many: {self.model.name} takes {most}; "
-                f"shorten the context"
+                f"{self.next_position} positions of context and {tokens} more are too many: {self.model.name} has {most}; "
+                f"shorten the context or what follows it"
             )
 
     def logits(self) -> Tensor:
@@ -252,13 +286,13 @@ class Context:
         """What of which picture lies in [start, stop), places counted from `start`; a picture is looked at once."""
         sights = []
         for placed in self._layout.within(start, stop):
-            if placed.start not in self._features:
-                self._features[placed.start] = self.model.look(placed.picture)
+            if placed not in self._features:
+                self._features[placed] = self.model.look(placed.picture)
             low, high = max(start, placed.start), min(stop, placed.stop)
-            part = self._features[placed.start].part(low - placed.start, high - placed.start)
+            part = self._features[placed].part(low - placed.start, high - placed.start)
             sights.append(Sight(low - start, part))
         return sights
 
     def _changed(self) -> None:
-        self.state += 1
+        self.state = next(STATES)
         self._last_hidden = None

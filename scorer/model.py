@@ -98,6 +98,12 @@ class LanguageModel:
     def most_positions(self) -> int | None:
         return getattr(self.config, "max_position_embeddings", None)
 
+    def require_known(self, ids: Sequence[int]) -> None:
+        """ValueError for an id that the model has no embedding for."""
+        rows = self.network.get_input_embeddings().num_embeddings
+        if len(ids) and not 0 <= min(ids) <= max(ids) < rows:
+            raise ValueError(f"token ids run from 0 to {rows - 1}; found {min(ids)} to {max(ids)}")
+
     def encode(self, text: str) -> list[int]:
         """The ids of `text` alone: nothing is added, and special tokens written in it stay plain text."""
         valid = text.encode("utf-8", "replace").decode()  # a lone surrogate is no text

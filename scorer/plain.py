@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from ..data.errors import ModelUnavailable, NothingToDo
+from .layout import Layout
 from .model import LanguageModel
 from .vision import Picture
 
@@ -28,6 +29,9 @@ def score_plainly(
     first token (NothingToDo).
     """
     starts = checked_starts(len(context_ids), sequences, starts)
+    for sequence in sequences:
+        model.require_known(sequence)
+    Layout(model.eyes).add(context_ids, pictures)  # refuses pictures that do not fit
     scored = []
     for sequence, start in zip(sequences, starts, strict=True):
         ids = torch.tensor([[*context_ids, *sequence]], device=model.device)  # (1, S + tokens)
@@ -55,7 +59,9 @@ def _seen(model: LanguageModel, ids: Tensor, pictures: Sequence[Picture]) -> dic
 
 
 def checked_starts(
-    length: int, sequences: Sequence[Sequence[int]], starts: Sequence[int] | None
+    length: int,
+    sequences: Sequence[Sequence[int]],
+    starts: Sequence[int] | None,
 ) -> tuple[int, ...]:
     """`starts`, or zeros; refused where a sequence has nothing to score or nothing to be scored from."""
     starts = tuple(starts) if starts is not None else (0,) * len(sequences)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from .context import Context, Continuation
+from .plain import checked_starts
 from .score import MOST_NODES
 from .trie import Ids, compile_tries
 from .trie_run import TrieRun
@@ -67,6 +68,20 @@ def select_pruning(
     """
     if not sequences:
         raise ValueError("there is no candidate to select from")
+    if not tau >= 0 or not epsilon >= 0:
+        raise ValueError(f"tau and epsilon must not be negative, and are {tau} and {epsilon}")
+    if not (rule.weights > 0).all() or not np.isfinite(rule.offsets).all():
+        raise ValueError("a rule's weights are positive and its offsets finite")
+    with context.lock:
+        return _select(context, sequences, rule, tau, epsilon)
+
+
+def _select(
+    context: Context, sequences: Sequence[Sequence[int]], rule: Rule, tau: float, epsilon: float
+) -> Pruned:
+    checked_starts(context.length, sequences, None)
+    for ids in sequences:
+        context.model.require_known(ids)
     context.require_room(max(map(len, sequences)))
     search = _Search(context, [tuple(map(int, ids)) for ids in sequences], rule)
     for depth in (0, *BLOCKS, max(map(len, sequences))):
@@ -129,7 +144,7 @@ class _Search:
         """Close the open candidates that cannot win, lowest bounds first, while they weigh at most `epsilon` together."""
         bounds, finished = self._bounds(), self._left == 0
         top = bounds[finished].max()
-        weights = np.exp((bounds - top) / tau) if tau else np.zeros(len(bounds))
+        weights = np.exp(np.minimum(bounds - top, 0) / tau) if tau else np.zeros(len(bounds))
         most = epsilon * weights[finished].sum() if tau else np.inf
         dropped = ~self._is_open & ~finished
         weight = weights[dropped].sum()

@@ -47,8 +47,20 @@ def score_sharing_context(
     order of the sequences, and equal sequences get equal numbers. With the context's own `recordings`, sequences that
     come back turn after turn are replayed, which saves a GPU's launches.
     """
+    with context.lock:
+        return _score(context, sequences, starts, recordings)
+
+
+def _score(
+    context: Context,
+    sequences: Sequence[Sequence[int]],
+    starts: Sequence[int] | None,
+    recordings: Recordings | None,
+) -> Scored:
     starts = checked_starts(context.length, sequences, starts)
     ordered = tuple(tuple(map(int, sequence)) for sequence in sequences)
+    for ids in ordered:
+        context.model.require_known(ids)
     earliest: dict[Ids, int] = {}
     for ids, start in zip(ordered, starts, strict=True):
         earliest[ids] = min(start, earliest.get(ids, start))

@@ -96,8 +96,10 @@ def select(scores: np.ndarray, tau: float = 1.0) -> Selection:
     """The distribution over candidates with these (calibrated) scores; tau 0 puts all on the first highest."""
     if not len(scores):
         raise ValueError("there is no candidate to select from")
-    if tau < 0:
+    if not tau >= 0:
         raise ValueError(f"tau must not be negative, and is {tau}")
+    if np.isnan(scores).any():
+        raise ValueError("a score is no number")
     selected = int(np.argmax(scores))
     if tau == 0:
         probabilities = np.zeros(len(scores))

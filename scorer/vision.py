@@ -70,12 +70,9 @@ class Eyes:
 
     def count(self, picture: Picture) -> int:
         """How many tokens stand for `picture`, without markers."""
-        frames, height, width = picture.grid
-        if len(picture.patches) != frames * height * width:
-            raise PictureMismatch(
-                f"a picture of {len(picture.patches)} patches cannot lie on a grid of {picture.grid}"
-            )
-        return frames * height * width // self._merge**2
+        self._require_whole(picture)
+        _, height, width = picture.grid
+        return height * width // self._merge**2
 
     def positions(self, picture: Picture, start: int) -> np.ndarray:
         """(3, n) positions of its tokens: time, height, width."""
@@ -86,6 +83,24 @@ class Eyes:
     def span(self, picture: Picture) -> int:
         """How far behind the picture's first position the text goes on."""
         return max(picture.grid[1:]) // self._merge
+
+    def _require_whole(self, picture: Picture) -> None:
+        """PictureMismatch for patches that do not make a picture of this tower."""
+        vision = self._network.config.vision_config
+        channels = getattr(vision, "in_channels", 3)
+        width = channels * vision.temporal_patch_size * vision.patch_size**2
+        frames, *sides = picture.grid
+        if frames != 1 or any(side < 1 or side % self._merge for side in sides):
+            raise PictureMismatch(
+                f"a picture's grid is (1, height, width) in multiples of {self._merge}, not {picture.grid}"
+            )
+        if tuple(picture.patches.shape) != (sides[0] * sides[1], width):
+            raise PictureMismatch(
+                f"a picture on a grid of {picture.grid} has patches of shape {(sides[0] * sides[1], width)}, "
+                f"not {tuple(picture.patches.shape)}"
+            )
+        if not torch.isfinite(picture.patches).all():
+            raise PictureMismatch("a picture holds a value that is no number")
 
     @torch.inference_mode()
     def features(self, picture: Picture) -> Features:

@@ -1,3 +1,5 @@
+from threading import Thread
+
 import numpy as np
 import pytest
 import torch
@@ -146,3 +148,68 @@ def test_a_damaged_key_is_told_by_the_check():
 
     with pytest.raises(AssertionError, match="layer 1"):
         context.check()
+
+
+def test_a_continuation_belongs_to_one_context_however_alike_another_is():
+    one, other = fresh([1, 2, 3]), fresh([1, 2, 3])
+    scored = score_sharing_context(one, [[4, 5]])
+
+    with pytest.raises(ValueError, match="another state"):
+        other.commit(scored.continuation(0))
+    one.commit(scored.continuation(0))
+    assert_same(one, fresh([1, 2, 3, 4, 5]))
+
+
+@pytest.mark.parametrize("layer", [0, 1, 2])
+def test_an_interrupted_commit_changes_nothing(layer, monkeypatch):
+    context = fresh(ids_of(9))
+    continuation = score_sharing_context(context, [[1, 2, 3]]).continuation(0)
+    write = context.slab.write
+
+    def interrupted(at, *arguments):
+        if at == layer:
+            raise KeyboardInterrupt
+        write(at, *arguments)
+
+    monkeypatch.setattr(context.slab, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        context.commit(continuation)
+    monkeypatch.undo()
+
+    assert_same(context, fresh(ids_of(9)))
+    context.commit(continuation)
+    assert_same(context, fresh([*ids_of(9), 1, 2, 3]))
+
+
+def test_threads_may_share_a_context():
+    ids = ids_of(60)
+    context, errors = fresh(ids[:20]), []
+
+    def score():
+        try:
+            for _ in range(20):
+                score_sharing_context(context, [[1, 2, 3], [4, 5]])
+        except Exception as error:  # noqa: BLE001
+            errors.append(error)
+
+    scoring = Thread(target=score)
+    scoring.start()
+    for _ in range(10):
+        context.extend(ids[20:])
+        context.rollback(20)
+    scoring.join()
+
+    assert not errors
+    assert_same(context, fresh(ids[:20]))
+
+
+@pytest.mark.parametrize("ids", [[-1], [1, 10**6]])
+def test_ids_without_an_embedding_are_refused(ids):
+    context = fresh([1, 2])
+
+    with pytest.raises(ValueError, match="token ids run from 0"):
+        context.extend(ids)
+    with pytest.raises(ValueError, match="token ids run from 0"):
+        score_sharing_context(context, [[1, *ids]])
+
+    assert_same(context, fresh([1, 2]))

@@ -12,6 +12,7 @@ from tiny_models import (
     IMAGE,
     IMAGE_END,
     IMAGE_START,
+    PATCH,
     TOLERANCE,
     VISION,
     drawn_picture,
@@ -21,7 +22,7 @@ from tiny_models import (
 )
 from transformers import AutoTokenizer, Qwen2VLImageProcessorPil
 
-from forethought.data.errors import PictureMismatch
+from forethought.data.errors import ContextTooLong, OutOfMemory, PictureMismatch
 from forethought.scorer import context as context_module
 from forethought.scorer.context import Context
 from forethought.scorer.generate import (
@@ -31,7 +32,7 @@ from forethought.scorer.generate import (
     transformers_cache,
 )
 from forethought.scorer.layout import Layout
-from forethought.scorer.model import load_model
+from forethought.scorer.model import load_model, wrap
 from forethought.scorer.packaged import packaged_folder
 from forethought.scorer.plain import score_plainly
 from forethought.scorer.score import score_sharing_context
@@ -199,7 +200,7 @@ def test_a_rollback_into_a_picture_is_refused_and_changes_nothing(family):
         ([1, 2], [SMALL], "places for 0 pictures, and 1 came"),
         (ids_of(SMALL, WIDE), [SMALL], "places for 2 pictures, and 1 came"),
         (ids_of(SMALL), [TALL], "takes 10 tokens; its place has 4"),
-        (ids_of(SMALL), [SMALL._replace(grid=(1, 2, 4))], "16 patches cannot lie on a grid"),
+        (ids_of(SMALL), [SMALL._replace(grid=(1, 2, 4))], "has patches of shape"),
     ],
 )
 def test_pictures_that_do_not_fit_are_refused_and_nothing_is_added(ids, pictures, complaint):
@@ -294,3 +295,64 @@ def test_a_vision_model_in_a_folder_loads_with_its_own_image_processor(tmp_path)
     context = Context(model)
     context.extend(ids, [picture])
     assert_scores(context, ids, [picture], 1e-11)
+
+
+@every_family
+@pytest.mark.parametrize("other", [SMALL, WIDE, drawn_picture(4, 4, 8)])
+def test_a_picture_put_where_another_failed_to_be_read_is_read_itself(family, other):
+    """Out of memory, a smaller picture, again: what was seen of the first must not stand for the second."""
+    model = tiny_model(family, "float64")
+    context = Context(model, [1, 2, 3])
+    layer, fails = model.network.model.language_model.layers[1], [1]
+
+    def fail(*_):
+        if fails.pop():
+            raise torch.OutOfMemoryError
+
+    handle = layer.register_forward_pre_hook(fail)
+    with pytest.raises(OutOfMemory):
+        context.extend(ids_of(SMALL), [SMALL])
+    handle.remove()
+    context.extend(ids_of(other), [other])
+
+    assert_scores(context, [1, 2, 3, *ids_of(other)], [other], 1e-11)
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        Picture(torch.zeros(9, PATCH), (1, 3, 3)),
+        Picture(torch.zeros(12, PATCH), (1, 3, 4)),
+        Picture(torch.zeros(32, PATCH), (2, 4, 4)),
+        Picture(torch.zeros(16, PATCH - 1), (1, 4, 4)),
+        Picture(torch.zeros(16), (1, 4, 4)),
+        Picture(torch.full((16, PATCH), float("nan")), (1, 4, 4)),
+        Picture(torch.zeros(0, PATCH), (1, 0, 4)),
+    ],
+)
+def test_a_picture_that_no_tower_could_read_is_refused(picture):
+    context = Context(tiny_model("qwen3_vl", "float64"), [1, 2, 3])
+
+    with pytest.raises(PictureMismatch):
+        context.extend(ids_of(SMALL), [picture])
+
+    assert_scores(context, [1, 2, 3], [], 1e-11)
+
+
+def test_room_is_counted_in_positions_of_which_a_picture_needs_few():
+    network = tiny_network("qwen3_vl", max_position_embeddings=12).double()
+    context = Context(wrap(network, None, "short", "0"))
+
+    context.extend(ids_of(1, drawn_picture(10, 10)), [drawn_picture(10, 10)])
+    assert context.length > 12 > context.next_position
+    before = context.ids
+    with pytest.raises(ContextTooLong):
+        context.extend(ids_of(TALL, WIDE), [TALL, WIDE])
+    assert context.ids == before
+
+
+def test_pictures_are_refused_by_the_plain_scorer_too():
+    with pytest.raises(PictureMismatch, match="text alone"):
+        score_plainly(tiny_model("llama"), [1], SEQUENCES, pictures=[SMALL])
+    with pytest.raises(PictureMismatch, match="and 0 came"):
+        score_plainly(tiny_model("qwen3_vl"), ids_of(SMALL), SEQUENCES)
