@@ -19,7 +19,7 @@ COVERED_AT = 0.6  # cosine from which a text covers a thought, until judged pair
 NEIGHBOURS = 10  # uncovered thoughts of other questions that tell how typical one is
 MOST_REFERENCES = 2000  # thoughts that density is measured against
 BLOCK = 1024
-LEAST_ABOVE = 5  # judged pairs that a threshold must leave above it
+LEAST_ABOVE = 10  # judged pairs that a threshold must leave above it
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,9 @@ def uncovered(
 ) -> list[Uncovered]:
     """The thoughts below `threshold`, the most typical first, so that the first are those worth a candidate."""
     below = np.flatnonzero(near.cosine < threshold)
-    questions = [thoughts[row].question for row in below]
-    typical = typicality(near.vectors[below], questions)
+    typical = typicality(near.vectors[below], [thoughts[int(row)].question for row in below])
     found = [
-        Uncovered(thoughts[row], int(near.rows[row]), float(near.cosine[row]), float(value))
+        Uncovered(thoughts[int(row)], int(near.rows[row]), float(near.cosine[row]), float(value))
         for row, value in zip(below, typical, strict=True)
     ]
     return sorted(found, key=lambda one: (-one.typicality, one.thought.turn))
@@ -111,7 +110,7 @@ def pick_threshold(cosine: np.ndarray, fits: np.ndarray, precision: float) -> fl
 
     `cosine` and `fits` are (pairs,); at least LEAST_ABOVE pairs must be left above it.
     """
-    for value in np.unique(np.asarray(cosine).round(2)):
+    for value in np.unique(np.floor(np.asarray(cosine) * 100) / 100):  # never above its own pair
         found = fit_at(cosine, fits, float(value))
         if found.above >= LEAST_ABOVE and found.right >= precision * found.above:
             return float(value)

@@ -5,7 +5,7 @@ what groups of thoughts recur that no text comes near. Each is tested by permuti
 turns of a question are one draw; together they raise a false alarm in at most ALARM of cases (Holm).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -196,15 +196,16 @@ def _groups(old: Placed, new: Placed, threshold: float, units: _Units) -> _Group
     vectors = np.concatenate([old.vectors, new.vectors])[below]
     typical = typicality(vectors, [thoughts[row].question for row in below])
     left = np.ones(len(below), dtype=bool)
-    members, leaders = [], []
+    members: list[np.ndarray] = []  # (units,) each
+    leaders: list[Thought] = []
     while left.any() and len(members) < MOST_GROUPS:
         leader = int(np.where(left, typical, -np.inf).argmax())
         near = left & (vectors @ vectors[leader] >= GROUP_AT)
         near[leader] = True
         left &= ~near
-        has = np.zeros(len(units.is_new), dtype=bool)
-        has[units.rows[below[near]]] = True
-        members.append(has)
+        own = np.zeros(len(units.is_new), dtype=bool)
+        own[units.rows[below[near]]] = True
+        members.append(own)
         leaders.append(thoughts[below[leader]])
     has = np.array(members, dtype=float).reshape(len(members), len(units.is_new)).T
     label = units.is_new[None, :]
@@ -225,7 +226,7 @@ def _gains(new: np.ndarray, old: np.ndarray, has: np.ndarray) -> np.ndarray:
     return gain / np.sqrt(np.maximum(variance, 1e-12))
 
 
-def _permutations(is_new: np.ndarray, seed: int):
+def _permutations(is_new: np.ndarray, seed: int) -> Iterator[np.ndarray]:
     """PERMUTATIONS shuffles of `is_new`, some (shuffles, units) at a time."""
     rng = np.random.default_rng(seed)
     for start in range(0, PERMUTATIONS, PERMUTED_AT_ONCE):

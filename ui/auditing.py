@@ -41,6 +41,7 @@ from ..scorer.recovery import SetView
 from ..scorer.selection import Normalisation
 from ..scorer.slices import slices
 from ..scorer.summary import Facts, summarise, trial
+from .judging import JudgedPair, calibrate_coverage
 from .recording import record_turns
 from .set_facts import nearest_of_turns, set_facts
 from .wiring import token_counter
@@ -62,7 +63,7 @@ class AuditPlan:
     oracle: bool = True
     alpha: float = 1.0
     seed: int = 0
-    covered_at: float = COVERED_AT
+    judged: tuple[JudgedPair, ...] = ()  # where given, they say what coverage is
 
 
 @dataclass(frozen=True)
@@ -121,14 +122,21 @@ def audit(
     records = record_turns(audit_turns, texts, models, beginnings_of(corpus.traces), progress)
     premise = premise_scores(models.audited, candidates, models.alpha)
     records = calibrate_records(records, premise, views)
+    calibration = None
+    if plan.judged:
+        calibration = calibrate_coverage(plan.judged, corpus.traces, corpus.mask, corpus.embedder)
+    covered_at = calibration["threshold"] if calibration else COVERED_AT
     facts = {
-        s.name: Facts(**set_facts(s, thoughts, corpus.mask, corpus.embedder, plan.covered_at))
+        s.name: Facts(**set_facts(s, thoughts, corpus.mask, corpus.embedder, covered_at))
         for s in sets
     }
     latency = _latency(audit_turns, sets[0], models, plan)
     run = trial(records, plan.seed)
     report = summarise(run, views, facts, latency)
-    report["slices"] = slices(run, views[0], plan.covered_at)
+    report |= {
+        "slices": slices(run, views[0], covered_at),
+        "coverage_calibration": calibration,
+    }
     report |= _settings(sets, corpus.traces, models, plan)
     choose = [record for record in records if record["split"] == Split.CHOOSE]
     report["fit"] = fit_choices(choose, views[0])

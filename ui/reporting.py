@@ -1,6 +1,5 @@
 """Which sets stand in an audit's table, and where its results go."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from ..scorer.audit import AuditModels
 from ..scorer.selection import Normalisation
 from .auditing import AuditPlan, AuditResult, Corpus, Progress, audit, random_set
 from .calibrations import calibration_key
-from .result_file import write_whole
+from .result_file import write_lines
 
 
 def audit_sets(
@@ -59,9 +58,6 @@ def save_audit(
         key = calibration_key(candidate_set, settings["revision"], Normalisation(settings["alpha"]))
         store.put("calibration", key, {"bias": bias, "fit": result.report["fit"]})
     if records is not None:
-        lines = (
-            json.dumps(record, ensure_ascii=False, allow_nan=False) for record in result.records
-        )
-        write_whole(records, "".join(f"{line}\n" for line in lines))
+        write_lines(records, result.records)
     if report is not None:
         write_report(report, result.report, candidate_set)

@@ -1,7 +1,10 @@
 """A file that a user asked for: told early that it cannot be written, and never left half written."""
 
+import json
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from ..data.errors import ForethoughtError
 
@@ -32,3 +35,9 @@ def write_whole(path: Path, text: str) -> None:
         raise ForethoughtError(
             f"cannot write {path} ({error.strerror}); name another file"
         ) from error
+
+
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Writes a JSON line a row, whole or not at all."""
+    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+    write_whole(path, "".join(f"{line}\n" for line in lines))

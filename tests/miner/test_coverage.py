@@ -83,7 +83,7 @@ def test_a_picked_threshold_keeps_its_promise_and_no_lower_one_does(judged, targ
     fits = np.array([fit for _, fit in judged])
     picked = pick_threshold(cosine, fits, target)
 
-    for value in np.unique(cosine.round(2)):
+    for value in np.unique(np.floor(cosine * 100) / 100):
         found = fit_at(cosine, fits, value)
         keeps = found.above >= LEAST_ABOVE and found.right >= target * found.above
         if picked is None or value < picked:
