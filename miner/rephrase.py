@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .embed import Embedder
-from .language import words
+from .language import ENGLISH, language, words
 from .lint import DEFAULT, LintSettings, Problem, is_blocked, lint
 from .writer import Draft, Evidence, Writer, WriterUnavailable
 
@@ -38,16 +38,17 @@ class Fit:
 
 @dataclass(frozen=True)
 class Checks:
-    """What a draft must pass. Hand a lint whose `leaks` are the mask's, and whose `tools` are the traces' kinds.
+    """What a draft must pass.
 
-    `min_share` is of the phrase's own nearness to its group: a sentence about something else has less than half of it.
+    Hand a lint whose `tools` are the traces' kinds. Its `leaks` stay the default: a mask's would refuse every word that these
+    traces happen not to use; the words that masking took from the evidence are looked for anyway. `min_share` is of the
+    phrase's own nearness to its group: a sentence about something else has less than half of it.
     """
 
     embedder: Embedder
     lint: LintSettings = DEFAULT
     min_share: float = 0.5
     min_faithful: float = 0.25
-    min_margin: float = 0.0  # exclusive
 
 
 @dataclass(frozen=True)
@@ -139,10 +140,11 @@ def _rephrase_one(group: Evidence, drafts: Sequence[Draft], panel: "_Panel") -> 
 
 
 def instance_words(group: Evidence) -> frozenset[str]:
-    """The words that masking took from some quote and left in none."""
+    """The words that masking took from some quote and left in none, less those that carry grammar."""
     quotes = group.members + group.outsiders
     kept = {word for quote in quotes for word in words(quote.masked)}
-    return frozenset(word for quote in quotes for word in words(quote.original)) - kept
+    owned = frozenset(word for quote in quotes for word in words(quote.original))
+    return owned - kept - language(ENGLISH).words
 
 
 class _Panel:
@@ -199,7 +201,7 @@ class _Panel:
         least = self.checks.min_share * self.phrase_fit.inside
         if fit.inside < least:
             yield f"is too far from its group ({fit.inside:.2f}, wanted {least:.2f})"
-        if fit.margin <= self.checks.min_margin:
+        if fit.margin <= 0:
             yield f"is no nearer to its group ({fit.inside:.2f}) than to others ({fit.outside:.2f})"
         if fit.faithful < self.checks.min_faithful:
             yield f"is nearest for only {fit.faithful:.0%} of its group"
