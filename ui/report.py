@@ -54,6 +54,7 @@ def report_html(report: Json, candidate_set: CandidateSet, command: str = "") ->
         calibrations=CALIBRATIONS,
         constant_text=(report.get("texts") or {}).get(constant.get("id", "")),
         differences=_differences(report),
+        slices=_slices(report),
         recovery_svg=Markup(
             recovery_picture(
                 charts.recovery_curve(report), charts.comparison(report), constant.get("value")
@@ -185,3 +186,21 @@ def _differences(report: Json) -> list[Row]:
         both = [constant.get("assigned_recovery") or {}, constant.get("routed_recovery") or {}]
         rows.append({"name": "best constant", "estimates": [*both, {}, {}, {}]})
     return rows
+
+
+def _slices(report: Json) -> dict[str, list[Row]]:
+    """For each kind of slice a line a slice; no figures where there were too few questions. One slice alone tells nothing."""
+    return {
+        by: [
+            _row(name, found)
+            | {
+                "turns": found["turns"],
+                "questions": found["questions"],
+                "coverage": (found.get("semantic_coverage") or {}).get("value"),
+                "measured": "assigned_recovery" in found,
+            }
+            for name, found in parts.items()
+        ]
+        for by, parts in (report.get("slices") or {}).items()
+        if len(parts) > 1
+    }

@@ -161,3 +161,19 @@ def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path, candidate_set,
 
     with pytest.raises(ForethoughtError, match="cannot write"):
         write_report(tmp_path / "file" / "report.html", report, candidate_set)
+
+
+def test_slices_stand_in_the_page_and_those_of_few_questions_are_counted_only(
+    candidate_set, report
+):
+    figures = {key: report[key] for key in ("assigned_recovery", "routed_recovery")}
+    parts = {HOSTILE: {"turns": 40, "questions": 30, **figures}, "b": {"turns": 7, "questions": 5}}
+    html = report_html(
+        report | {"slices": {"source": parts, "outcome": {"unknown": parts["b"]}}}, candidate_set
+    )
+    page = Page(html)
+
+    assert_self_contained(page)
+    assert "By source" in page.text
+    assert "too few questions" in page.text
+    assert "By outcome" not in page.text  # one slice alone tells nothing
