@@ -4,7 +4,7 @@ export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow explore check lint fix ui measure peers clean
+.PHONY: help setup demo test test-slow explore check lint fix ui measure peers mining-peers clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -60,5 +60,15 @@ peers: .venv-peers/.ready  ## create .venv-peers: this project beside the scorer
 	-npm install --silent --no-save --ignore-scripts --prefix .venv-peers @node-llama-cpp/linux-x64@3.22.1  # without npm: no llama.cpp
 	@touch $@
 
+mining-peers: .venv-mining/.ready  ## create .venv-mining: this project beside BERTopic, which its mining is compared with
+
+.venv-mining/.ready: .venv/.ready benchmarks/mining-requirements.txt
+	$(PYTHON) -m venv .venv-mining
+	.venv-mining/bin/python -m pip install --quiet --disable-pip-version-check $$(grep -E '^torch==' requirements.txt)
+	$(BIN)/uv pip install --quiet --python .venv-mining/bin/python --no-deps --requirements requirements.txt
+	$(BIN)/uv pip install --quiet --python .venv-mining/bin/python --no-deps --requirements benchmarks/mining-requirements.txt
+	$(BIN)/uv pip install --quiet --python .venv-mining/bin/python --no-deps --editable .
+	@touch $@
+
 clean:
-	rm -rf .venv .venv-peers build demo-out out
+	rm -rf .venv .venv-peers .venv-mining build demo-out out
