@@ -103,7 +103,8 @@ def _cosine(
     thoughts = {thought.turn: thought for thought in thoughts_of(traces) if thought.turn in wanted}
     seen = [
         thoughts[pair.turn]
-        if pair.turn in thoughts and thoughts[pair.turn].text == pair.thought
+        if pair.turn in thoughts
+        and pair.thought in (thoughts[pair.turn].text, thoughts[pair.turn].whole)
         else Thought(pair.turn, pair.question, pair.thought, Stage.OPENING, "", None)
         for pair in pairs
     ]
