@@ -1,6 +1,7 @@
 """A candidate set made ready for one model: token ids, lengths, and everything that would make its scores lie.
 
-Candidate k is `<thinking>TEXT</thinking>` tokenised alone and joined to the context as ids, as in SSR. The context's
+Candidate k is `<thinking>TEXT</thinking>` tokenised alone and joined to the context as ids, as in SSR; where the tokenizer
+has the delimiters as single tokens, as those. The context's
 keys and values are read by all candidates, so its last tokens cannot depend on which candidate follows: joining
 ids is the only definition that can be shared, and the one that an agent lives by, whose context is ids
 already. Whoever tokenises context and candidate as one string (a trainer that is given text) may get other
@@ -23,6 +24,7 @@ from ..data.identity import canonical
 from ..data.render import render_thought
 from .model import LanguageModel
 from .selection import Normalisation
+from .tokenizer import special_tokens
 from .trie import Ids
 
 # What render_context ends with: a question, an observation, an action, each with its newline. White space before
@@ -94,7 +96,7 @@ _REMEMBERED: WeakKeyDictionary[LanguageModel, dict[tuple[str, ...], CompiledSet]
 def _compile(model: LanguageModel, texts: tuple[str, ...]) -> CompiledSet:
     if not texts:
         raise NothingToDo("the set has no candidate to score; accept, write or mine some")
-    special = _special_tokens(model.tokenizer)
+    special = special_tokens(model.tokenizer)
     for text in texts:
         _require_plain(text, special)
     ids = candidate_ids(model, texts)
@@ -108,13 +110,6 @@ def _compile(model: LanguageModel, texts: tuple[str, ...]) -> CompiledSet:
         num_bytes=np.array(candidate_bytes(texts)),
         seams=tuple(sorted({place for tail in TAILS for place in seams(model, tail, texts)})),
     )
-
-
-def _special_tokens(tokenizer: Any) -> list[str]:
-    """All there are: a tokenizer names only those with a role among its `all_special_tokens`."""
-    added = getattr(tokenizer, "added_tokens_decoder", {}).values()
-    named = {str(token) for token in getattr(tokenizer, "all_special_tokens", ())}
-    return sorted(named | {str(token) for token in added if token.special})
 
 
 def _require_plain(text: str, special: Sequence[str]) -> None:

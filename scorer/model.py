@@ -7,34 +7,25 @@ Dimension letters, here and in the other files of this folder:
     A query heads      B key/value heads (A is a multiple of B)       D width of one head
 """
 
-import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
-from transformers import (
-    AutoConfig,
-    AutoModelForCausalLM,
-    AutoModelForImageTextToText,
-    AutoTokenizer,
-)
-from transformers.utils import logging as transformers_logging
 
 from ..data.errors import ModelUnavailable
 from . import packaged
 from .attention import IMPLEMENTATION, Plan
+from .checkpoint import located, read_checkpoint, require_supported, revision_of
 from .memory import reporting_memory
-from .vision import Eyes, Features, Picture, read_image_processor
+from .tokenizer import keeping_tags
+from .vision import Eyes, Features, Picture
 
-TEXT_FAMILIES = ("llama", "qwen2", "qwen3")
-VISION_FAMILIES = ("qwen2_5_vl", "qwen3_vl")
-FAMILIES = TEXT_FAMILIES + VISION_FAMILIES
 DTYPES = {
     "float32": torch.float32,
     "float64": torch.float64,
@@ -104,10 +95,15 @@ class LanguageModel:
         if len(ids) and not 0 <= min(ids) <= max(ids) < rows:
             raise ValueError(f"token ids run from 0 to {rows - 1}; found {min(ids)} to {max(ids)}")
 
-    def encode(self, text: str) -> list[int]:
-        """The ids of `text` alone: nothing is added, and special tokens written in it stay plain text."""
+    def encode(self, text: str, *, special_tokens: bool = False) -> list[int]:
+        """The ids of `text` alone: nothing is added, and special tokens written in it stay plain text unless asked for.
+
+        The renderer's tags are the tokenizer's own tokens where it has them.
+        """
         valid = text.encode("utf-8", "replace").decode()  # a lone surrogate is no text
-        return self.tokenizer(valid, add_special_tokens=False, split_special_tokens=True).input_ids
+        return self.tokenizer(
+            valid, add_special_tokens=False, split_special_tokens=not special_tokens
+        ).input_ids
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of `ids`, special tokens included."""
@@ -148,6 +144,11 @@ class LanguageModel:
             logits = self.network.get_output_embeddings()(hidden)
         return logits if logits.dtype == torch.float64 else logits.float()
 
+    def fingerprint(self) -> str:
+        """Changes when a weight of the network at hand does, however it was written: some 50 ms for 540 MB."""
+        sums = [int(_bits(own).sum(dtype=torch.int64)) for own in self.network.parameters()]
+        return blake2b(repr(sums).encode(), digest_size=16).hexdigest()
+
     @property
     def _text_network(self) -> Any:
         return self.network.model.language_model if self.eyes else self.network.base_model
@@ -180,22 +181,25 @@ def load_model(path: str | None = None, dtype: str = "float32") -> LanguageModel
     """The packaged SmolLM2 if `path` is None, else a folder or a hub id. ModelUnavailable if it cannot be had."""
     if dtype not in DTYPES:
         raise ModelUnavailable(f"unknown dtype {dtype!r}; use one of {', '.join(DTYPES)}")
-    transformers_logging.disable_progress_bar()
     if path is None:
-        folder = str(packaged.packaged_folder())
-        network, tokenizer, _ = _read(folder, dtype)
-        return wrap(network, tokenizer, packaged.NAME, packaged.SHA256)
-    _require_place(path)
-    network, tokenizer, image_processor = _read(path, dtype)
-    name = Path(path).name if Path(path).is_dir() else path
-    return wrap(network, tokenizer, name, _revision(path, network.config), image_processor)
+        found = read_checkpoint(str(packaged.packaged_folder()), DTYPES[dtype])
+        return wrap(found.network, found.tokenizer, packaged.NAME, packaged.SHA256)
+    place = located(path)
+    found = read_checkpoint(place, DTYPES[dtype])
+    revision = revision_of(place, found.network.config)
+    return wrap(found.network, found.tokenizer, named(place), revision, found.image_processor)
+
+
+def named(place: str) -> str:
+    """What a model at a folder or hub id is called."""
+    return Path(place).resolve().name if Path(place).is_dir() else place
 
 
 def wrap(
     network: Any, tokenizer: Any, name: str, revision: str, image_processor: Any = None
 ) -> LanguageModel:
     """A LanguageModel around a transformers network; the attention of its language side is switched to ours."""
-    _require_supported(network.config, name)
+    require_supported(network.config, name)
     if network.get_output_embeddings() is None:
         raise ModelUnavailable(f"{name} has no output layer, so it predicts no tokens")
     sees = hasattr(network.config, "vision_config")
@@ -204,56 +208,7 @@ def wrap(
     if network.dtype == torch.float64:
         _keep_norms_in_float64(network)
     eyes = Eyes(network, image_processor) if sees else None
-    return LanguageModel(network, tokenizer, name, revision, eyes)
-
-
-def _read(path: str, dtype: str) -> tuple[Any, Any, Any]:
-    """The network, tokenizer and image processor (or None) at `path`; the config is judged before gigabytes are read."""
-    try:
-        config = AutoConfig.from_pretrained(path, trust_remote_code=False)
-        _require_supported(config, path)
-        sees = hasattr(config, "vision_config")
-        kind = AutoModelForImageTextToText if sees else AutoModelForCausalLM
-        network = kind.from_pretrained(
-            path, config=config, dtype=DTYPES[dtype], trust_remote_code=False
-        )
-        tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=False)
-        return network, tokenizer, read_image_processor(path) if sees else None
-    except (OSError, ValueError, KeyError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise ModelUnavailable(f"cannot load a model from {path!r}: {reason}") from error
-
-
-def _require_place(path: str) -> None:
-    place = Path(path).expanduser()
-    if place.is_dir():
-        if not (place / "config.json").is_file():
-            raise ModelUnavailable(f"{path} holds no model: it has no config.json")
-    elif place.exists():
-        raise ModelUnavailable(f"{path} is a file; pass the model's folder, or a hub id")
-    elif path.count("/") != 1 or path.startswith((".", "~", os.sep)):
-        raise ModelUnavailable(
-            f"no model at {path!r}: no such folder; pass a folder, or a hub id like org/name"
-        )
-
-
-def _require_supported(config: Any, name: str) -> None:
-    """Refuse what the shared-context scorer would get wrong in silence."""
-    if config.model_type not in FAMILIES:
-        raise ModelUnavailable(
-            f"{name}: models of type {config.model_type!r} are not supported (only {', '.join(FAMILIES)})"
-        )
-    text = config.get_text_config()
-    kinds = set(getattr(text, "layer_types", None) or ()) - {"full_attention"}
-    if kinds:
-        raise ModelUnavailable(
-            f"{name}: layers with {', '.join(sorted(kinds))} cannot share one context among candidates"
-        )
-    rope = (getattr(text, "rope_parameters", None) or {}).get("rope_type", "default")
-    if rope in ("dynamic", "longrope"):
-        raise ModelUnavailable(
-            f"{name}: {rope!r} positions change with the length, so a context's keys cannot be kept"
-        )
+    return LanguageModel(network, keeping_tags(tokenizer), name, revision, eyes)
 
 
 def _keep_norms_in_float64(network: Any) -> None:
@@ -269,17 +224,9 @@ def _rms_norm(module: Any, hidden: Tensor) -> Tensor:
     )
 
 
-def _revision(path: str, config: Any) -> str:
-    """The hub's commit, or a digest of the folder's config and of its weight files' sizes, heads and tails."""
-    commit = getattr(config, "_commit_hash", None)
-    if commit:
-        return commit
-    digest = hashlib.sha256((Path(path) / "config.json").read_bytes())
-    for file in sorted(Path(path).glob("*.safetensors")) + sorted(Path(path).glob("*.bin")):
-        size = file.stat().st_size
-        digest.update(f"{file.name} {size}\n".encode())
-        with file.open("rb") as handle:
-            digest.update(handle.read(1 << 20))
-            handle.seek(max(0, size - (1 << 20)))
-            digest.update(handle.read())
-    return digest.hexdigest()
+def _bits(weights: Tensor) -> Tensor:
+    """The weights as whole numbers, whose sum is exact in any order."""
+    flat = weights.detach().contiguous().view(-1)
+    size = flat.element_size()
+    is_aligned = flat.numel() * size % 8 == flat.storage_offset() * size % 8 == 0
+    return flat.view(torch.int64 if is_aligned else torch.uint8)

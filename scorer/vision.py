@@ -5,13 +5,22 @@ at positions (time, height, width) that start where the text before ends; the te
 side, so that positions run behind the number of tokens. Nothing here knows contexts or candidates.
 """
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..data.errors import PictureMismatch
+from ..data.errors import ModelUnavailable, PictureMismatch
+
+PROCESSOR_FILES = ("preprocessor_config.json", "processor_config.json")
+# How the image processor names what the tower is built for.
+CUTS = {
+    "patch_size": "patch_size",
+    "merge_size": "spatial_merge_size",
+    "temporal_patch_size": "temporal_patch_size",
+}
 
 
 class Picture(NamedTuple):
@@ -37,13 +46,27 @@ class Features(NamedTuple):
         )
 
 
-def read_image_processor(path: str) -> Any:
-    """The image processor in a model's folder, computing with PIL (torchvision need not be there)."""
+def read_image_processor(path: str, tower: Any) -> Any | None:
+    """The image processor at a folder or hub id, computing with PIL; None where a folder has none.
+
+    `tower` is the vision side's configuration. ModelUnavailable where the two cut pictures differently.
+    """
     from transformers import (
         Qwen2VLImageProcessorPil,  # only those who look need it, and not all releases have it
     )
 
-    return Qwen2VLImageProcessorPil.from_pretrained(path)
+    folder = Path(path)
+    if folder.is_dir() and not any((folder / name).is_file() for name in PROCESSOR_FILES):
+        return None
+    processor = Qwen2VLImageProcessorPil.from_pretrained(path)
+    for own, theirs in CUTS.items():
+        cut, expected = getattr(processor, own, None), getattr(tower, theirs, None)
+        if cut != expected:
+            raise ModelUnavailable(
+                f"{path}: the image processor has {own} {cut} and the model {expected}; take the model's own "
+                "preprocessor_config.json"
+            )
+    return processor
 
 
 class Eyes:
@@ -56,10 +79,22 @@ class Eyes:
         self.token = int(network.config.image_token_id)
 
     def prepare(self, image: Any) -> Picture:
-        """A PIL image as the model's own processor cuts it."""
+        """A PIL image as the model's own processor cuts it.
+
+        It is turned upright as its EXIF data say; what is transparent becomes white; 16-bit grey keeps its shades.
+        PictureMismatch for anything that is no whole PIL image of at least one pixel, and which the processor refuses.
+        """
         if self._processor is None:
-            raise PictureMismatch("this model came without an image processor, so it takes none")
-        cut = self._processor(images=[image.convert("RGB")], return_tensors="pt")
+            raise PictureMismatch(
+                "this model came without an image processor, so it takes no pictures; put its "
+                "preprocessor_config.json into its folder"
+            )
+        try:
+            cut = self._processor(images=[_as_rgb(image)], return_tensors="pt")
+        except (OSError, ValueError, SyntaxError) as error:  # PIL's words for damaged files
+            raise PictureMismatch(
+                f"the picture cannot be read ({error}); pass a whole image, as PIL.Image.open gives it"
+            ) from error
         return Picture(cut["pixel_values"], tuple(cut["image_grid_thw"][0].tolist()))
 
     def tokens(self, picture: Picture) -> list[int]:
@@ -117,3 +152,25 @@ class Eyes:
             torch.cat(tuple(found.pooler_output)).to(dtype),
             tuple(torch.cat(tuple(layer)).to(dtype) for layer in layers),
         )
+
+
+def _as_rgb(image: Any) -> Any:
+    """Upright, opaque, eight bits a colour. PictureMismatch for what is no image."""
+    from PIL import Image, ImageOps  # only those who look need it
+
+    if not isinstance(image, Image.Image):
+        raise PictureMismatch(
+            f"a picture must be a PIL image, not {type(image).__name__}; open files with PIL.Image.open, "
+            "make arrays one with PIL.Image.fromarray"
+        )
+    if not all(image.size):
+        raise PictureMismatch(f"a picture of {image.width} x {image.height} pixels shows nothing")
+    upright = ImageOps.exif_transpose(image)
+    if upright.mode.startswith("I"):  # 16 bits, of which PIL would cut all above 255
+        shades = np.asarray(upright, dtype=np.float64) / 257
+        return Image.fromarray(shades.clip(0, 255).round().astype(np.uint8)).convert("RGB")
+    if upright.has_transparency_data:
+        colours = upright.convert("RGBA")
+        white = Image.new("RGBA", colours.size, "white")
+        return Image.alpha_composite(white, colours).convert("RGB")
+    return upright.convert("RGB")

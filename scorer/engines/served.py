@@ -1,14 +1,14 @@
 """A served model as far as this process must know it: its tokenizer and configuration, none of its weights."""
 
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from transformers import AutoConfig, AutoTokenizer
+from transformers import AutoConfig
 
-from ...data.errors import ModelUnavailable
 from .. import packaged
-from ..model import LanguageModel
+from ..checkpoint import located, told_in_one_line
+from ..model import LanguageModel, named
+from ..tokenizer import keeping_tags, read_tokenizer
 
 REVISION = "served"  # which weights they are, only the server knows
 
@@ -22,13 +22,11 @@ class Weightless(NamedTuple):
 
 def load_served(path: str | None = None) -> LanguageModel:
     """A model to tokenise with, of any family: the packaged SmolLM2, or the one at a folder or hub id."""
-    try:
-        folder = path or str(packaged.packaged_folder())
-        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-        tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-    except (OSError, ValueError, KeyError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ModelUnavailable(f"cannot load a tokenizer from {path!r}: {reason}") from error
-    network = Weightless(config, config.get_text_config().dtype or torch.float32)
-    name = packaged.NAME if path is None else Path(path).name if Path(path).is_dir() else path
-    return LanguageModel(network, tokenizer, name, REVISION)
+    place = str(packaged.packaged_folder()) if path is None else located(path)
+    with told_in_one_line(place, "a tokenizer"):
+        config = AutoConfig.from_pretrained(place, trust_remote_code=False)
+        text = config.get_text_config()
+        tokenizer = read_tokenizer(place, text.vocab_size)
+    network = Weightless(config, text.dtype or torch.float32)
+    name = packaged.NAME if path is None else named(place)
+    return LanguageModel(network, keeping_tags(tokenizer), name, REVISION)

@@ -69,7 +69,7 @@ def test_shared_and_plain_agree_wherever_the_context_ends(smollm, ending):
 
 
 def test_a_folder_of_weights_loads_and_scores(tmp_path, smollm):
-    tiny_network().save_pretrained(tmp_path)
+    tiny_network(vocab_size=49152).save_pretrained(tmp_path)
     smollm.tokenizer.save_pretrained(tmp_path)
 
     model = load_model(str(tmp_path), dtype="float64")
@@ -84,7 +84,7 @@ def test_a_folder_of_weights_loads_and_scores(tmp_path, smollm):
 def test_the_revision_changes_with_the_weights(tmp_path, smollm):
     revisions = set()
     for seed in (0, 1):
-        tiny_network(seed=seed).save_pretrained(tmp_path)
+        tiny_network(seed=seed, vocab_size=49152).save_pretrained(tmp_path)
         smollm.tokenizer.save_pretrained(tmp_path)
         revisions.add(load_model(str(tmp_path)).revision)
 
@@ -148,12 +148,25 @@ def test_a_damaged_conversion_is_noticed(tmp_path, smollm):
     assert not packaged.is_intact(folder)
 
     (folder / "model.safetensors").write_bytes(b"weights")
-    record = {"model.safetensors": packaged.sha256_of(folder / "model.safetensors")}
+    (folder / "config.json").write_text("{}")
+    (folder / "tokenizer.json").write_text("{}")
+    record = {path.name: packaged.sha256_of(path) for path in folder.iterdir()}
     (folder / packaged.RECORD).write_text(json.dumps(record))
     assert packaged.is_intact(folder)
 
     (folder / "model.safetensors").write_bytes(b"weightz")
     assert not packaged.is_intact(folder)
+
+
+@pytest.mark.parametrize("text", ["", "5", "[]", '["a"]', "null", "[" * 100_000, "{}"])
+def test_a_record_of_a_conversion_that_is_garbage_or_partial_is_no_record(tmp_path, text):
+    (tmp_path / packaged.RECORD).write_text(text)
+    assert not packaged.is_intact(tmp_path)
+
+    (tmp_path / "config.json").write_text("{}")
+    record = {"config.json": packaged.sha256_of(tmp_path / "config.json")}
+    (tmp_path / packaged.RECORD).write_text(json.dumps(record))
+    assert not packaged.is_intact(tmp_path), "the weights are not in it"
 
 
 def test_the_cache_is_where_the_user_says(monkeypatch, tmp_path):

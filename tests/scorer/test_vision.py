@@ -6,6 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageDraw
+from tiny_folders import save_seeing_folder
 from tiny_models import (
     DTYPES,
     HALVES,
@@ -20,7 +21,6 @@ from tiny_models import (
     tiny_model,
     tiny_network,
 )
-from transformers import AutoTokenizer, Qwen2VLImageProcessorPil
 
 from forethought.data.errors import ContextTooLong, OutOfMemory, PictureMismatch
 from forethought.scorer import context as context_module
@@ -33,7 +33,6 @@ from forethought.scorer.generate import (
 )
 from forethought.scorer.layout import Layout
 from forethought.scorer.model import load_model, wrap
-from forethought.scorer.packaged import packaged_folder
 from forethought.scorer.plain import score_plainly
 from forethought.scorer.score import score_sharing_context
 from forethought.scorer.vision import Picture
@@ -280,10 +279,7 @@ def test_in_half_precision_pictures_over_three_turns_err_no_more_than_the_plain_
 
 
 def test_a_vision_model_in_a_folder_loads_with_its_own_image_processor(tmp_path):
-    tiny_network("qwen3_vl").save_pretrained(tmp_path)
-    size = {"shortest_edge": 64, "longest_edge": 4096}
-    Qwen2VLImageProcessorPil(patch_size=4, merge_size=2, size=size).save_pretrained(tmp_path)
-    AutoTokenizer.from_pretrained(packaged_folder()).save_pretrained(tmp_path)
+    save_seeing_folder(tmp_path)
     model = load_model(str(tmp_path), dtype="float64")
     drawing = Image.new("RGB", (40, 24), (200, 10, 10))
     ImageDraw.Draw(drawing).ellipse((4, 4, 20, 20), fill=(0, 90, 200))
