@@ -13,9 +13,13 @@ question asks about") were tried: they distract the action that follows, see doc
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from .lint import is_blocked, lint
+from .lint import is_blocked, lint
 from .mask import Mask, Owner, Slot
 from .sentences import sentence_texts
 from .thoughts import Thought
@@ -29,7 +33,19 @@ VERB = re.compile(
     r"|confirm|check|verify|determine|identify|know|need|provide|mention|specify|give|contain|include|show"
     r"|compare|examine)\b"
 )
+DETERMINER = re.compile(
+    r"\b(?:an?|this|that|these|those|my|his|her|its|their|our|each|another|no|any)\s+$",
+    re.IGNORECASE,
+)
 BARE_SEARCH = re.compile(r"\bsearch(?:ing)?(?: again)?$")
+BOILERPLATE_SHARE, MIN_BOILERPLATE = (
+    0.05,
+    5,
+)  # of the questions that hold a sentence; questions at least
+BOILERPLATE_SHARE, MIN_BOILERPLATE = (
+    0.05,
+    5,
+)  # of the questions that hold a sentence; questions at least
 PRONOUNS = {True: ("this", "these"), False: ("that", "those")}  # by: the question owns it
 
 
@@ -53,7 +69,10 @@ class _Span:
 
 def abstractions(sentence: str, thought: Thought, mask: Mask) -> Iterator[str]:
     """The sentence said in general, in up to two ways; none where nothing is to be exchanged or it cannot be."""
-    slots = mask.apply(sentence, thought.owned).slots
+    yield from _general(sentence, mask.apply(sentence, thought.owned).slots)
+
+
+def _general(sentence: str, slots: Sequence[Slot]) -> Iterator[str]:
     if not slots:
         return
     spans = _spans(sentence, slots)
@@ -62,23 +81,60 @@ def abstractions(sentence: str, thought: Thought, mask: Mask) -> Iterator[str]:
     yield from _with_general_object(sentence, slots)
 
 
-def in_general(thought: Thought, mask: Mask) -> str:
-    """The whole thought said in general: what is compared with other thoughts and with candidates.
+class Generalizer:
+    """Says whole thoughts in general: what is compared with other thoughts and with candidates.
 
-    Sentences that cannot be said so are masked, filler and all; no candidate is made of this.
+    Sentences that cannot be said so are masked, filler and all; no candidate is made of this. *Boilerplate* is left
+    out: sentences that no candidate could be and that recur over questions with nothing but the names changed
+    ("After Search, the only possible actions are ..."). They tell the prompt, and would drown the move.
     """
-    said = (_in_general(sentence, thought, mask) for sentence in sentence_texts(thought.text))
-    return " ".join(said)
+
+    def __init__(self, mask: Mask, boilerplate: Iterable[str] = ()) -> None:
+        self.mask = mask
+        self.boilerplate = frozenset(boilerplate)
+        self._said: dict[Thought, str] = {}
+
+    @classmethod
+    def fit(cls, thoughts: Iterable[Thought], mask: Mask) -> "Generalizer":
+        """Finds the boilerplate of these (mine) thoughts."""
+        plain = cls(mask)
+        questions: defaultdict[str, set[str]] = defaultdict(set)
+        every: set[str] = set()
+        for thought in thoughts:
+            every.add(thought.question)
+            for sentence in sentence_texts(thought.text):
+                questions[plain.sentence(sentence, thought)].add(thought.question)
+        floor = max(MIN_BOILERPLATE, BOILERPLATE_SHARE * len(every))
+        return cls(
+            mask, (s for s, found in questions.items() if len(found) >= floor and is_refused(s))
+        )
+
+    def say(self, thought: Thought) -> str:
+        """The thought in general; boilerplate where it is nothing else."""
+        if thought not in self._said:
+            said = [self.sentence(s, thought) for s in sentence_texts(thought.text)]
+            kept = [sentence for sentence in said if sentence not in self.boilerplate]
+            self._said[thought] = " ".join(kept or said)
+        return self._said[thought]
+
+    def sentence(self, sentence: str, thought: Thought) -> str:
+        """One sentence of it."""
+        masked = self.mask.apply(sentence, thought.owned)
+        *_, said = (masked.text, *_general(sentence, masked.slots))
+        return said
 
 
-def _in_general(sentence: str, thought: Thought, mask: Mask) -> str:
-    *_, said = (mask.apply(sentence, thought.owned).text, *abstractions(sentence, thought, mask))
-    return said
+@lru_cache(maxsize=1 << 16)
+def is_refused(text: str) -> bool:
+    """Whether the lint blocks `text`; asked again and again for what recurs."""
+    return is_blocked(lint(text))
 
 
 def _with_general_name(sentence: str, span: _Span) -> Iterator[str]:
     before, after = sentence[: span.start], sentence[span.stop :]
     behind_the = re.sub(r"\b[Tt]he $", "", before)
+    if DETERMINER.search(behind_the):
+        return
     if span.is_name or (span.is_topic and behind_the != before):
         said = behind_the + _pronouns(span.slots)[span.is_several] + after
         yield said[:1].upper() + said[1:]

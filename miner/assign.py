@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from .abstract import in_general
+from .abstract import Generalizer
 from .embed import Embedder
 from .mask import Mask
 from .sentences import sentence_texts
@@ -46,10 +46,11 @@ class Assigner:
     def __init__(self, thoughts: Sequence[Thought], mask: Mask, embedder: Embedder) -> None:
         acted = [thought for thought in thoughts if thought.kind is not None]
         self.mask, self.embedder = mask, embedder
+        self.general = Generalizer.fit(acted, mask)
         self.stages = np.array([t.stage for t in acted], dtype=int)  # (mine,)
         self.vectors = self._embed_thoughts(acted)  # (mine, d)
         kinds = [thought.kind or "" for thought in acted]
-        steps = [next_step(in_general(thought, mask)) for thought in acted]
+        steps = [next_step(self.general.say(thought)) for thought in acted]
         self._kind_of_text = _KindModel(embedder.embed(steps), kinds)
         self._kind_of_turn = _KindModel(_with_stage(self.vectors, self.stages), kinds)
 
@@ -93,7 +94,7 @@ class Assigner:
         return STAGE_FLOOR + (1 - STAGE_FLOOR) * lift / top
 
     def _embed_thoughts(self, thoughts: Sequence[Thought]) -> np.ndarray:
-        return self.embedder.embed([in_general(thought, self.mask) for thought in thoughts])
+        return self.embedder.embed([self.general.say(thought) for thought in thoughts])
 
 
 def next_step(text: str) -> str:

@@ -13,6 +13,7 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.decomposition import PCA
 
 NOISE = -1
+ROUNDS = 2  # the second looks for groups among what the first left as noise
 SMALL = 30  # fewer distinct rows than this are joined by average linkage
 JOIN_DISTANCE = 0.35  # cosine distance up to which small data is joined
 PCA_DIMENSIONS = 50  # clusters fuse below about 30
@@ -44,6 +45,18 @@ def cluster(vectors: np.ndarray, weights: Sequence[int]) -> Clustering:
     if len(vectors) < SMALL:
         return Clustering(_small(vectors))
     min_size = int(np.clip(round(0.0015 * sum(weights)), 5, 50))
+    labels = np.full(len(vectors), NOISE)
+    for _ in range(ROUNDS):
+        left = np.flatnonzero(labels == NOISE)
+        if len(left) < SMALL:
+            break
+        found = _density_groups(vectors[left], min_size)
+        labels[left[found != NOISE]] = found[found != NOISE] + labels.max(initial=NOISE) + 1
+    return Clustering(_promote_frequent(labels, weights, min_size))
+
+
+def _density_groups(vectors: np.ndarray, min_size: int) -> np.ndarray:
+    """HDBSCAN's labels on a PCA of the rows."""
     reduced = PCA(min(PCA_DIMENSIONS, len(vectors) - 1, vectors.shape[1]), random_state=0)
     points = reduced.fit_transform(vectors).round(6)  # rounding before ties
     labels = hdbscan.HDBSCAN(
@@ -53,7 +66,7 @@ def cluster(vectors: np.ndarray, weights: Sequence[int]) -> Clustering:
         approx_min_span_tree=False,
         core_dist_n_jobs=1,
     ).fit_predict(points)
-    return Clustering(_promote_frequent(np.maximum(labels, NOISE), weights, min_size))
+    return np.maximum(labels, NOISE)
 
 
 def _small(vectors: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ Deterministic whatever the row order: thoughts are put in canonical order first.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,14 +13,18 @@ from ..data.candidates import Candidate, CandidateSet
 from ..data.errors import NothingToDo
 from ..data.identity import Split, candidate_id
 from ..data.traces import Trace
-from .abstract import in_general
+from .abstract import Generalizer
 from .assign import Assigner
-from .choose import choose
-from .cluster import Clustering, cluster
+from .choose import Chosen, LeftOut, RedundantPair, choose, frequent_groups, redundant_pairs
+from .cluster import NOISE, Clustering, cluster
 from .embed import Embedder
 from .mask import Mask
+from .mask_rules import MaskRules
 from .phrase import Phrase, phrases_of
 from .thoughts import Thought, thoughts_of
+from .vectors import usable
+from .weights import TurnOrigin, lifted, outcome_lift, question_weights
+from .wishes import Wishes
 
 Progress = Callable[[str], None]
 
@@ -30,8 +34,13 @@ class MinerSettings:
     """What a user may turn."""
 
     budget: int = 12  # candidates at most
-    max_similarity: float = 0.8  # two candidates of one expected kind may be no closer (cosine)
+    max_similarity: float = 0.8  # two candidates may be no closer (cosine)
+    max_overlap: float = (
+        0.95  # nor suit the same turns more than this (correlation of their affinities)
+    )
     min_action_share: float = 0.2  # of the support, for a kind to be an expected action
+    min_group_share: float = 0.05  # of all weight, for a group to be owed a candidate
+    wishes: Wishes = field(default_factory=Wishes)
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,8 @@ class MiningResult:
     """The set, nested (its first k are the set of size k), and how it came about.
 
     `coverage[k - 1]` is the share of reachable affinity that the first k candidates cover; `assigned_share` the share
-    of *mine* thoughts that some candidate of the set is assigned to.
+    of *mine* thoughts that some candidate of the set is assigned to. `left_out` are frequent groups that no candidate
+    says, `twins` phrases too near to a chosen one, as texts. `num_unusable` texts had no vector to cluster by.
     """
 
     candidate_set: CandidateSet
@@ -50,6 +60,10 @@ class MiningResult:
     noise_share: float
     num_phrases: int
     assigned_share: float
+    gains: tuple[float, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    twins: tuple[tuple[str, str, float], ...] = ()
+    num_unusable: int = 0
 
 
 def mine(
@@ -58,39 +72,40 @@ def mine(
     name: str,
     settings: MinerSettings | None = None,
     progress: Progress = lambda step: None,
+    rules: MaskRules | None = None,
 ) -> MiningResult:
     """Mines `traces` (their *mine* questions) into a set called `name`; NothingToDo says why there is none."""
     settings = settings or MinerSettings()
     thoughts = mineable(traces)
     progress("mask")
-    mask = Mask.fit(thoughts)
+    mask = Mask.fit(thoughts, rules)
     progress("embed")
     assigner = Assigner(thoughts, mask, embedder)
-    masked = Counter(in_general(thought, mask) for thought in thoughts)
     progress("cluster")
-    clustering = _cluster(masked, embedder)
+    moves = _find_moves(thoughts, assigner.general, embedder)
     progress("phrase")
     phrases = phrases_of(thoughts, mask)
     if not phrases:
         raise NothingToDo(
-            f"none of {len(thoughts)} thoughts holds a sentence free of its question's words; "
+            f"none of {len(thoughts)} thoughts holds a sentence that can be said of any question; "
             "import more traces, or write candidates by hand in `forethought ui`"
         )
-    spoken = _phrase_clusters(clustering, list(masked), phrases, mask, embedder)
+    spoken = _speak(moves, phrases, embedder)
     progress("choose")
-    affinity = assigner.affinity(thoughts, [phrase.text for phrase in spoken])
-    redundant = _redundant(spoken, mask, embedder, settings)
-    chosen = choose(affinity, _weights(thoughts), settings.budget, redundant)
-    texts = [spoken[row].text for row in chosen.rows]
-    candidates = _candidates(texts, thoughts, assigner, settings)
+    choice = _choose(thoughts, moves, spoken, assigner, settings)
+    candidates = _candidates(choice.texts, thoughts, assigner, settings)
     return MiningResult(
         candidate_set=CandidateSet(name, candidates),
-        coverage=chosen.coverage,
+        coverage=choice.chosen.coverage,
+        gains=choice.chosen.gains,
+        left_out=choice.chosen.left_out,
+        twins=choice.twins,
         num_thoughts=len(thoughts),
-        num_distinct=len(masked),
-        num_clusters=len(clustering.groups),
-        noise_share=clustering.noise_share,
+        num_distinct=len(moves.texts),
+        num_clusters=len(moves.clustering.groups),
+        noise_share=moves.clustering.noise_share,
         num_phrases=len(phrases),
+        num_unusable=moves.num_unusable,
         assigned_share=sum(len(c.support) for c in candidates) / len(thoughts),
     )
 
@@ -112,41 +127,111 @@ def mineable(traces: Iterable[Trace]) -> list[Thought]:
     return sorted(thoughts, key=lambda thought: thought.turn)
 
 
-def _cluster(masked: Counter[str], embedder: Embedder) -> Clustering:
-    """Clusters of the distinct masked texts, in the order of `masked`."""
-    return cluster(embedder.embed(list(masked)), list(masked.values()))
+@dataclass(frozen=True)
+class _Moves:
+    """Distinct thoughts said in general, with their vectors and groups; `labels` (turns,) are each turn's group."""
+
+    texts: tuple[str, ...]
+    vectors: np.ndarray
+    clustering: Clustering
+    labels: np.ndarray
+    num_unusable: int
 
 
-def _phrase_clusters(
-    clustering: Clustering,
-    masked: Sequence[str],
-    phrases: Sequence[Phrase],
-    mask: Mask,
-    embedder: Embedder,
-) -> list[Phrase]:
-    """For each cluster the phrase nearest its centre, the more often spoken of near equals; noise gets none."""
+def _find_moves(thoughts: Sequence[Thought], general: Generalizer, embedder: Embedder) -> _Moves:
+    """Groups of what recurs. Texts whose vector is no vector are noise: they would spoil every group."""
+    said = [general.say(thought) for thought in thoughts]
+    counts = Counter(said)
+    texts = tuple(counts)
+    vectors = embedder.embed(texts)
+    fit = np.flatnonzero(usable(vectors))
+    labels = np.full(len(texts), NOISE)
+    labels[fit] = cluster(vectors[fit], [counts[texts[row]] for row in fit]).labels
+    of_text = dict(zip(texts, labels.tolist(), strict=True))
+    turns = np.array([of_text[text] for text in said])
+    return _Moves(texts, vectors, Clustering(labels), turns, len(texts) - len(fit))
+
+
+@dataclass(frozen=True)
+class _Spoken:
+    """The phrases that say some group, and which of them says which group."""
+
+    phrases: tuple[Phrase, ...]
+    column_of_group: dict[int, int]
+
+
+def _speak(moves: _Moves, phrases: Sequence[Phrase], embedder: Embedder) -> _Spoken:
+    """For each group the phrase nearest its centre, the more often spoken of near equals; noise gets none."""
     texts = embedder.embed([phrase.text for phrase in phrases])
-    vectors = embedder.embed(masked)
     spread = np.array([1 + np.log(phrase.questions) for phrase in phrases])
-    picked: dict[int, None] = {}
-    for rows in clustering.groups:
-        centre = vectors[rows].mean(axis=0)
-        nearness = texts @ centre / np.linalg.norm(centre)
-        picked[int((nearness + 0.02 * spread).round(6).argmax())] = None
-    return [phrases[row] for row in picked]
+    picked: dict[int, int] = {}  # row of a phrase -> its column among those picked
+    column_of_group = {}
+    for group, rows in enumerate(moves.clustering.groups):
+        centre = moves.vectors[rows].mean(axis=0)
+        nearness = texts @ centre / max(float(np.linalg.norm(centre)), 1e-12)
+        row = int((nearness + 0.02 * spread).round(6).argmax())
+        column_of_group[group] = picked.setdefault(row, len(picked))
+    return _Spoken(tuple(phrases[row] for row in picked), column_of_group)
 
 
-def _redundant(
-    phrases: Sequence[Phrase], mask: Mask, embedder: Embedder, settings: MinerSettings
-) -> np.ndarray:
-    vectors = embedder.embed([phrase.text for phrase in phrases])
-    return (vectors @ vectors.T).round(6) > settings.max_similarity
+@dataclass(frozen=True)
+class _Choice:
+    """The chosen texts in order, how they were chosen, and phrases too near to them."""
+
+    texts: tuple[str, ...]
+    chosen: Chosen
+    twins: tuple[tuple[str, str, float], ...]
 
 
-def _weights(thoughts: Sequence[Thought]) -> np.ndarray:
-    """(turns,): a question weighs the square root of its turns, so that one long run is not many habits."""
-    counts = Counter(thought.question for thought in thoughts)
-    return np.array([counts[thought.question] ** -0.5 for thought in thoughts])
+def _choose(
+    thoughts: Sequence[Thought],
+    moves: _Moves,
+    spoken: _Spoken,
+    assigner: Assigner,
+    settings: MinerSettings,
+) -> _Choice:
+    mined = [phrase.text for phrase in spoken.phrases]
+    texts = settings.wishes.phrases(mined)
+    first = len(texts) - len(mined)  # pins that were not mined stand before
+    affinity = assigner.affinity(thoughts, texts)
+    near = _nearness(texts, affinity, assigner.embedder)
+    redundant = (near.cosine > settings.max_similarity) | (near.overlap > settings.max_overlap)
+    weights = _weights(thoughts, moves.labels)
+    columns = {group: (column + first,) for group, column in spoken.column_of_group.items()}
+    groups = frequent_groups(moves.labels, weights, columns, settings.min_group_share)
+    terms = settings.wishes.terms(texts, settings.budget, groups=groups)
+    chosen = choose(affinity, weights, settings.budget, redundant, terms)
+    pairs = redundant_pairs(chosen.rows, redundant, np.maximum(near.cosine, near.overlap))
+    return _Choice(
+        tuple(texts[row] for row in chosen.rows), chosen, tuple(_twin(texts, p) for p in pairs)
+    )
+
+
+@dataclass(frozen=True)
+class _Nearness:
+    """(texts, texts): cosine of the texts, and correlation of what turns they suit."""
+
+    cosine: np.ndarray
+    overlap: np.ndarray
+
+
+def _nearness(texts: Sequence[str], affinity: np.ndarray, embedder: Embedder) -> _Nearness:
+    vectors = embedder.embed(texts)
+    centred = affinity - affinity.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=0)
+    correlation = centred.T @ centred / np.maximum(np.outer(lengths, lengths), 1e-12)
+    return _Nearness((vectors @ vectors.T).round(6), correlation.round(6))
+
+
+def _twin(texts: Sequence[str], pair: RedundantPair) -> tuple[str, str, float]:
+    return texts[pair.first], texts[pair.second], round(pair.similarity, 3)
+
+
+def _weights(thoughts: Sequence[Thought], labels: np.ndarray) -> np.ndarray:
+    """(turns,): a question weighs the square root of its turns, and moves of runs that succeed more than others."""
+    origins = [TurnOrigin(t.question, t.turn.split(":")[0], t.outcome) for t in thoughts]
+    lift = outcome_lift(labels.tolist(), origins)
+    return lifted(question_weights([t.question for t in thoughts]), labels.tolist(), lift)
 
 
 def _candidates(

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
-from .abstract import abstractions
-from .lint import lint
+from .abstract import abstractions, is_refused
 from .mask import Mask
-from .sentences import sentence_texts
 from .thoughts import Thought
 
 MOST_SENTENCES = 3

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ..data.traces import Trace, turn_id
+from ..data.traces import Outcome, Trace, turn_id
 from .split import split
 
 
@@ -51,6 +51,9 @@ class Thought:
     owned: Instance | str  # a str counts as the question's
     kind: str | None
     whole: str = ""  # the text, where none is given
+    outcome: Outcome | None = (
+        None  # of the run; weighs moves in mining, and is never read by masking or assignment
+    )
 
     def __post_init__(self) -> None:
         if not self.whole:
@@ -77,6 +80,7 @@ def thoughts_of(traces: Iterable[Trace]) -> Iterator[Thought]:
                     owned=seen,
                     kind=turn.actions[0].kind if turn.actions else None,
                     whole=whole,
+                    outcome=trace.outcome,
                 )
             num_actions += len(turn.actions)
             arguments = (str(v) for action in turn.actions for v in action.arguments.values())

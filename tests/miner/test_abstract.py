@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forethought.miner.abstract import abstractions, in_general
+from forethought.miner.abstract import Generalizer, abstractions
 from forethought.miner.mask import Mask, words
 from forethought.miner.thoughts import Instance, Stage, Thought
 
@@ -69,7 +69,7 @@ def test_what_is_said_holds_no_word_of_the_run_and_invents_none_but_the_pronouns
 def test_a_thought_in_general_keeps_its_free_sentences_and_masks_what_cannot_be_said():
     text = "The Lady is weekly. I need to search again. I need to search for the magazine started first."
 
-    general = in_general(thought(text), MASK)
+    general = Generalizer(MASK).say(thought(text))
 
     assert "I need to search again." in general
     assert general.endswith("I need to search for this.")
@@ -87,6 +87,20 @@ def test_two_questions_first_steps_are_the_same_sentence_in_general():
         "search",
     )
 
-    assert in_general(other, MASK) == in_general(
-        thought("I need to search for which magazine was started first."), MASK
-    )
+    mine = thought("I need to search for which magazine was started first.")
+    assert Generalizer(MASK).say(other) == Generalizer(MASK).say(mine)
+
+
+def test_what_every_prompt_makes_agents_say_is_left_out_and_a_common_move_is_not():
+    texts = [
+        f"After Search {n}, the only possible actions are these. I need to search again."
+        for n in range(30)
+    ]
+    thoughts = [
+        Thought(f"t{n}:0", f"question {n}", text, Stage.SECOND, f"question {n}", "search")
+        for n, text in enumerate(texts)
+    ]
+
+    general = Generalizer.fit(thoughts, Mask.fit(thoughts))
+
+    assert {general.say(thought) for thought in thoughts} == {"I need to search again."}

@@ -80,5 +80,5 @@ def test_a_handful_of_turns_gives_the_sentence_they_share(count):
 def test_thoughts_that_all_name_their_instance_are_one_plain_line():
     traces = [one_turn(q, f"I need to find Bonn {q}.") for q in MINE_QUESTIONS[:2]]
 
-    with pytest.raises(NothingToDo, match="free of its question's words"):
+    with pytest.raises(NothingToDo, match="can be said of any question"):
         mine(traces, EMBEDDER, "x")
