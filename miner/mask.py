@@ -11,9 +11,10 @@ which never reaches a candidate.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import groupby
 from typing import NamedTuple
 
 import regex
@@ -54,19 +55,28 @@ class Mask:
 
         Of few questions ownership decides, less the words that most of their runs hold: those belong to no run.
         """
-        thoughts = list(thoughts)
-        spoken: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        for thought in thoughts:
-            spoken[language_of(thought.text)][thought.question].update(words(thought.text))
-        few = {code for code in spoken if len(spoken[code]) < MIN_QUESTIONS}
-        shares = {code: _shares(spoken[code]) for code in sorted(spoken.keys() - few)}
+        thoughts = sorted(thoughts, key=lambda thought: thought.question)
+        spoken: defaultdict[str, Counter[str]] = defaultdict(
+            Counter
+        )  # by language: word -> questions
+        questions = Counter[str]()
+        for _, asked in groupby(thoughts, key=lambda thought: thought.question):
+            found: defaultdict[str, set[str]] = defaultdict(set)
+            for thought in asked:
+                found[language_of(thought.text)].update(words(thought.text))
+            questions.update(found.keys())
+            for code, held in found.items():
+                spoken[code].update(held)
+        few = {code for code in spoken if questions[code] < MIN_QUESTIONS}
+        shares = {c: _shares(spoken[c], questions[c]) for c in sorted(spoken.keys() - few)}
         for code in sorted(few):
             common = _held_by_most([t for t in thoughts if language_of(t.text) == code])
-            found = {word for held in spoken[code].values() for word in held}
-            shares[code] = {w: COMMON_SHARE if w in common else MIN_SHARE for w in sorted(found)}
+            shares[code] = {
+                w: COMMON_SHARE if w in common else MIN_SHARE for w in sorted(spoken[code])
+            }
         return cls(shares, rules)
 
-    def apply(self, text: str, instance: Instance | str = "") -> MaskedThought:
+    def apply(self, text: str, instance: "Instance | Owned | str" = "") -> MaskedThought:
         """`text` with every instance word replaced; runs of them become one FILLER."""
         scan = _Scan(self, text, owned_by(instance))
         return MaskedThought(
@@ -128,7 +138,7 @@ class _Spoken(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Owned:
+class Owned:
     """The words of a run by owner, piece by piece, so that pieces are read once for all turns that saw them."""
 
     pieces: tuple[tuple[Owner, frozenset[str]], ...]
@@ -136,20 +146,27 @@ class _Owned:
     def __contains__(self, word: object) -> bool:
         return any(word in held for _, held in self.pieces)
 
+    def within(self, words: Collection[str]) -> "Owned":
+        """What of it is among `words`; masks a text of these words alike."""
+        shared = ((owner, held.intersection(words)) for owner, held in self.pieces)
+        return Owned(tuple(dict.fromkeys(piece for piece in shared if piece[1])))
+
     def owner(self, found: Iterable[str]) -> Owner:
         """The first owner one of whose texts holds all the words."""
         wanted = set(found)
         return next((o for o, held in self.pieces if wanted and wanted <= held), Owner.UNSEEN)
 
 
-def owned_by(instance: Instance | str) -> _Owned:
+def owned_by(instance: Instance | Owned | str) -> Owned:
     """The words of an instance; those of a str count as the question's."""
+    if isinstance(instance, Owned):
+        return instance
     if isinstance(instance, str):
         instance = Instance(instance)
     pieces = [(Owner.QUESTION, instance.question)]
     pieces += [(Owner.ACTION, text) for text in instance.actions]
     pieces += [(Owner.OBSERVATION, text) for text in instance.observations]
-    return _Owned(tuple((owner, _words_of(text)) for owner, text in pieces))
+    return Owned(tuple((owner, _words_of(text)) for owner, text in pieces))
 
 
 @lru_cache(
@@ -162,7 +179,7 @@ def _words_of(text: str) -> frozenset[str]:
 class _Scan:
     """One pass over a text: the words in it, those that are dropped, and the slots."""
 
-    def __init__(self, mask: Mask, text: str, owned: _Owned) -> None:
+    def __init__(self, mask: Mask, text: str, owned: Owned) -> None:
         self.text, self.owned = text, owned
         self.marks = bytearray(len(text))
         self.spans: list[Span] = []
@@ -248,11 +265,10 @@ class _Scan:
         return Slot(kind, start, stop, text, self.owned.owner(words(text)), rule)
 
 
-def _shares(by_question: Mapping[str, set[str]]) -> dict[str, float]:
+def _shares(counts: Mapping[str, int], num_questions: int) -> dict[str, float]:
     """Share of questions for each word that enough of them use."""
-    counts = Counter(word for found in by_question.values() for word in found)
-    floor = MIN_SHARE * len(by_question)
-    return {w: n / len(by_question) for w, n in sorted(counts.items()) if n >= floor}
+    floor = MIN_SHARE * num_questions
+    return {w: n / num_questions for w, n in sorted(counts.items()) if n >= floor}
 
 
 def _held_by_most(thoughts: Iterable[Thought]) -> set[str]:
