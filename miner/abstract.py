@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from .lint import is_blocked, lint
-from .lint import is_blocked, lint
 from .mask import Mask, Owner, Slot
 from .sentences import sentence_texts
 from .thoughts import Thought

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from .abstract import abstractions, is_refused
 from .mask import Mask
+from .sentences import sentence_texts
 from .thoughts import Thought
 
 MOST_SENTENCES = 3
@@ -39,7 +40,7 @@ def phrases_of(thoughts: Sequence[Thought], mask: Mask) -> list[Phrase]:
     written: set[str] = set()
     for thought in thoughts:
         for saying in set(_sayings(thought, mask)):
-            if lint(saying.text):
+            if is_refused(saying.text):
                 continue
             key = saying.text.casefold()
             spellings.setdefault(key, Counter())[saying.text] += 1
