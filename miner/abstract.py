@@ -13,14 +13,18 @@ question asks about") were tried: they distract the action that follows, see doc
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple
 
+from .language import words
 from .lint import is_blocked, lint
-from .mask import Mask, Owner, Slot
+from .mask import Mask, Owned, owned_by
 from .sentences import sentence_texts
+from .slots import MaskedThought, Owner, Slot
 from .thoughts import Thought
 
 JOINING = re.compile(r"\b(?:of|the|and|in|for|de|an?)\b")  # may stand inside a name
@@ -37,14 +41,10 @@ DETERMINER = re.compile(
     re.IGNORECASE,
 )
 BARE_SEARCH = re.compile(r"\bsearch(?:ing)?(?: again)?$")
-BOILERPLATE_SHARE, MIN_BOILERPLATE = (
-    0.05,
-    5,
-)  # of the questions that hold a sentence; questions at least
-BOILERPLATE_SHARE, MIN_BOILERPLATE = (
-    0.05,
-    5,
-)  # of the questions that hold a sentence; questions at least
+BOILERPLATE_SHARE = 0.05  # of the questions that hold a sentence
+MIN_BOILERPLATE = 5  # questions at least
+ASCII_PART = re.compile(r"[a-z0-9]+")  # of a word with an apostrophe
+MOST_RECENT = 100_000  # sentences whose masking is remembered
 PRONOUNS = {True: ("this", "these"), False: ("that", "those")}  # by: the question owns it
 
 
@@ -66,12 +66,9 @@ class _Span:
         return all(slot.kind == "WORD" for slot in self.slots)
 
 
-def abstractions(sentence: str, thought: Thought, mask: Mask) -> Iterator[str]:
-    """The sentence said in general, in up to two ways; none where nothing is to be exchanged or it cannot be."""
-    yield from _general(sentence, mask.apply(sentence, thought.owned).slots)
-
-
-def _general(sentence: str, slots: Sequence[Slot]) -> Iterator[str]:
+def abstractions(masked: MaskedThought) -> Iterator[str]:
+    """A masked sentence said in general, in up to two ways; none where nothing is to be exchanged or it cannot be."""
+    sentence, slots = masked.original, masked.slots
     if not slots:
         return
     spans = _spans(sentence, slots)
@@ -80,47 +77,97 @@ def _general(sentence: str, slots: Sequence[Slot]) -> Iterator[str]:
     yield from _with_general_object(sentence, slots)
 
 
+class Said(NamedTuple):
+    """What a sentence says: `masked`, filler and all, and the ways it can be said of any question."""
+
+    masked: str
+    ways: tuple[str, ...]
+    is_written: bool  # the only way is the sentence as it stands
+
+    @property
+    def general(self) -> str:
+        return self.ways[-1] if self.ways else self.masked
+
+
 class Generalizer:
     """Says whole thoughts in general: what is compared with other thoughts and with candidates.
 
     Sentences that cannot be said so are masked, filler and all; no candidate is made of this. *Boilerplate* is left
     out: sentences that no candidate could be and that recur over questions with nothing but the names changed
     ("After Search, the only possible actions are ..."). They tell the prompt, and would drown the move.
+
+    Each thought is worked out once, for all stages of mining: what sentences say is held once, of a thought only its
+    numbers. Equal sentences of runs that own the same of their words are masked once.
     """
 
     def __init__(self, mask: Mask, boilerplate: Iterable[str] = ()) -> None:
         self.mask = mask
         self.boilerplate = frozenset(boilerplate)
-        self._said: dict[Thought, str] = {}
+        self._said: list[Said] = []
+        self._numbers: dict[Said, int] = {}
+        self._of_thought: dict[Thought, tuple[int, ...]] = {}
+        self._recent: dict[tuple[str, Owned], int] = {}
 
     @classmethod
     def fit(cls, thoughts: Iterable[Thought], mask: Mask) -> "Generalizer":
         """Finds the boilerplate of these (mine) thoughts."""
-        plain = cls(mask)
-        questions: defaultdict[str, set[str]] = defaultdict(set)
-        every: set[str] = set()
-        for thought in thoughts:
-            every.add(thought.question)
-            for sentence in sentence_texts(thought.text):
-                questions[plain.sentence(sentence, thought)].add(thought.question)
-        floor = max(MIN_BOILERPLATE, BOILERPLATE_SHARE * len(every))
-        return cls(
-            mask, (s for s, found in questions.items() if len(found) >= floor and is_refused(s))
+        general = cls(mask)
+        counts = Counter[str]()
+        num_questions = 0
+        by_question = sorted(thoughts, key=lambda thought: thought.question)
+        for _, asked in groupby(by_question, key=lambda thought: thought.question):
+            num_questions += 1
+            counts.update(
+                {said.general for thought in asked for said in general.sentences(thought)}
+            )
+        floor = max(MIN_BOILERPLATE, BOILERPLATE_SHARE * num_questions)
+        general.boilerplate = frozenset(
+            s for s, n in counts.items() if n >= floor and is_refused(s)
         )
+        return general
 
     def say(self, thought: Thought) -> str:
         """The thought in general; boilerplate where it is nothing else."""
-        if thought not in self._said:
-            said = [self.sentence(s, thought) for s in sentence_texts(thought.text)]
-            kept = [sentence for sentence in said if sentence not in self.boilerplate]
-            self._said[thought] = " ".join(kept or said)
-        return self._said[thought]
+        said = [sentence.general for sentence in self.sentences(thought)]
+        kept = [sentence for sentence in said if sentence not in self.boilerplate]
+        return " ".join(kept or said)
 
-    def sentence(self, sentence: str, thought: Thought) -> str:
-        """One sentence of it."""
-        masked = self.mask.apply(sentence, thought.owned)
-        *_, said = (masked.text, *_general(sentence, masked.slots))
-        return said
+    def sentences(self, thought: Thought) -> tuple[Said, ...]:
+        """What each of its sentences says."""
+        return tuple(self._said[number] for number in self._numbers_of(thought))
+
+    def groups(self, thoughts: Iterable[Thought]) -> dict[tuple[Said, ...], list[Thought]]:
+        """The thoughts that say the same, sentence by sentence."""
+        groups: defaultdict[tuple[int, ...], list[Thought]] = defaultdict(list)
+        for thought in thoughts:
+            groups[self._numbers_of(thought)].append(thought)
+        return {tuple(self._said[n] for n in numbers): same for numbers, same in groups.items()}
+
+    def _numbers_of(self, thought: Thought) -> tuple[int, ...]:
+        if thought not in self._of_thought:
+            owned = owned_by(thought.owned)
+            numbers = tuple(self._number(text, owned) for text in sentence_texts(thought.text))
+            self._of_thought[thought] = numbers
+        return self._of_thought[thought]
+
+    def _number(self, sentence: str, owned: Owned) -> int:
+        if not sentence.isascii():  # of a script without spaces more than its words is asked for
+            return self._work_out(sentence, owned)
+        key = (sentence, owned.within({*words(sentence), *ASCII_PART.findall(sentence.lower())}))
+        if key not in self._recent:
+            if len(self._recent) >= MOST_RECENT:
+                self._recent.clear()
+            self._recent[key] = self._work_out(sentence, owned)
+        return self._recent[key]
+
+    def _work_out(self, sentence: str, owned: Owned) -> int:
+        masked = self.mask.apply(sentence, owned)
+        ways = (sentence,) if masked.is_whole else tuple(abstractions(masked))
+        said = Said(masked.text, ways, masked.is_whole)
+        number = self._numbers.setdefault(said, len(self._said))
+        if number == len(self._said):
+            self._said.append(said)
+        return number
 
 
 @lru_cache(maxsize=1 << 16)

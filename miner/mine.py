@@ -84,7 +84,7 @@ def mine(
     progress("cluster")
     moves = _find_moves(thoughts, assigner.general, embedder)
     progress("phrase")
-    phrases = phrases_of(thoughts, mask)
+    phrases = phrases_of(thoughts, assigner.general)
     if not phrases:
         raise NothingToDo(
             f"none of {len(thoughts)} thoughts holds a sentence that can be said of any question; "

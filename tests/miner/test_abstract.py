@@ -23,7 +23,7 @@ def thought(text: str) -> Thought:
 
 
 def said(text: str) -> list[str]:
-    return list(abstractions(text, thought(text), MASK))
+    return list(abstractions(MASK.apply(text, thought(text).owned)))
 
 
 @pytest.mark.parametrize(
