@@ -14,6 +14,7 @@ what is done next, and reads alike whatever the rest is about. The rule never se
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
@@ -21,9 +22,12 @@ from sklearn.linear_model import LogisticRegression
 from .abstract import Generalizer
 from .embed import Embedder
 from .mask import Mask
+from .sampling import stratified_sample
 from .sentences import sentence_texts
 from .thoughts import Stage, Thought
 
+MOST_FITTED = 50_000  # turns that the classifiers are fitted on
+BLOCK = 4096  # rows whose affinities are worked out at once
 MIN_AFFINITY = 0.1  # below this a turn is left unassigned
 NEIGHBOURS = 40  # mine turns that tell at which stages a text's move is made
 CONSEQUENCE = re.compile(r"[,;]?\s*\b(?:so|therefore|hence|thus)\b,?\s+", re.IGNORECASE)
@@ -40,6 +44,21 @@ class Assignment:
     margin: np.ndarray
 
 
+class Rows(NamedTuple):
+    """Turns that the rule cannot tell apart, once each: (rows,) what they say in general and at which stage.
+
+    `of` (turns,) is each turn's row.
+    """
+
+    texts: tuple[str, ...]
+    stages: np.ndarray
+    of: np.ndarray
+
+    def total(self, values: np.ndarray) -> np.ndarray:
+        """(rows,): the sum of `values` (turns,) over the turns of each row."""
+        return np.bincount(self.of, values, minlength=len(self.texts))
+
+
 class Assigner:
     """The rule, fitted on *mine* thoughts. Texts of any set can be asked afterwards."""
 
@@ -47,24 +66,42 @@ class Assigner:
         acted = [thought for thought in thoughts if thought.kind is not None]
         self.mask, self.embedder = mask, embedder
         self.general = Generalizer.fit(acted, mask)
-        self.stages = np.array([t.stage for t in acted], dtype=int)  # (mine,)
-        self.vectors = self._embed_thoughts(acted)  # (mine, d)
-        kinds = [thought.kind or "" for thought in acted]
-        steps = [next_step(self.general.say(thought)) for thought in acted]
-        self._kind_of_text = _KindModel(embedder.embed(steps), kinds)
-        self._kind_of_turn = _KindModel(_with_stage(self.vectors, self.stages), kinds)
+        self._mine = self.rows(acted)
+        self._vectors = embedder.embed(self._mine.texts)  # (mine rows, d)
+        kinds = np.array([thought.kind or "" for thought in acted], dtype=object)
+        fit = stratified_sample(kinds.astype(str), np.ones(len(acted)), MOST_FITTED)
+        rows = self._mine.of[fit]
+        steps = [next_step(self._mine.texts[row]) for row in rows]
+        turns = _with_stage(self._vectors[rows], self._mine.stages[rows])
+        self._kind_of_text = _KindModel(embedder.embed(steps), kinds[fit])
+        self._kind_of_turn = _KindModel(turns, kinds[fit])
+
+    def rows(self, thoughts: Sequence[Thought]) -> Rows:
+        """The thoughts as the rule sees them."""
+        numbers: dict[tuple[str, Stage], int] = {}
+        seen = ((self.general.say(thought), thought.stage) for thought in thoughts)
+        of = np.array([numbers.setdefault(row, len(numbers)) for row in seen], dtype=int)
+        stages = np.array([stage for _, stage in numbers], dtype=int)
+        return Rows(tuple(text for text, _ in numbers), stages, of)
 
     def affinity(self, thoughts: Sequence[Thought], texts: Sequence[str]) -> np.ndarray:
         """(turns, texts) in [0, 1]: how well each text says each thought's move."""
-        turns = self._embed_thoughts(thoughts)
-        stages = np.array([thought.stage for thought in thoughts], dtype=int)
-        candidates = self.embedder.embed(texts)
-        cosine = np.maximum(turns @ candidates.T, 0.0)
-        agreement = (
-            self._kind_of_turn.expect(_with_stage(turns, stages))
-            @ self._kind_of_text.expect(self.embedder.embed([*map(next_step, texts)])).T
-        )
-        return (cosine * agreement * self._stage_fit(candidates)[:, stages].T).round(6)
+        rows = self.rows(thoughts)
+        return self.affinity_of(rows, texts)[rows.of]
+
+    def affinity_of(self, rows: Rows, texts: Sequence[str]) -> np.ndarray:
+        """(rows, texts), by columns: the affinity of the turns of each row."""
+        turns, candidates = self.embedder.embed(rows.texts), self.embedder.embed(texts)
+        kinds = self._kind_of_text.expect(self.embedder.embed([*map(next_step, texts)]))
+        fit = self._stage_fit(candidates)
+        found = np.empty((len(rows.texts), len(texts)), order="F")
+        for start in range(0, len(turns), BLOCK):
+            part = slice(start, start + BLOCK)
+            stages = rows.stages[part]
+            agreement = self._kind_of_turn.expect(_with_stage(turns[part], stages)) @ kinds.T
+            cosine = np.maximum(turns[part] @ candidates.T, 0.0)
+            found[part] = (cosine * agreement * fit[:, stages].T).round(6)
+        return found
 
     def assign(self, thoughts: Sequence[Thought], texts: Sequence[str]) -> Assignment:
         """The text of highest affinity for each thought, the first of equals; None below MIN_AFFINITY."""
@@ -72,29 +109,39 @@ class Assigner:
             return Assignment(
                 (None,) * len(thoughts), np.zeros(len(thoughts)), np.zeros(len(thoughts))
             )
-        affinity = self.affinity(thoughts, texts)
+        rows = self.rows(thoughts)
+        affinity = self.affinity_of(rows, texts)
         best = affinity.argmax(axis=1)
         ranked = np.sort(affinity, axis=1)[:, ::-1]
-        second = ranked[:, 1] if len(texts) > 1 else np.zeros(len(thoughts))
-        rows = tuple(
-            int(b) if top >= MIN_AFFINITY else None
-            for b, top in zip(best, ranked[:, 0], strict=True)
+        top = ranked[:, 0]
+        second = ranked[:, 1] if len(texts) > 1 else np.zeros(len(top))
+        assigned = [
+            int(b) if value >= MIN_AFFINITY else None for b, value in zip(best, top, strict=True)
+        ]
+        return Assignment(
+            tuple(assigned[row] for row in rows.of), top[rows.of], (top - second)[rows.of]
         )
-        return Assignment(rows, ranked[:, 0], ranked[:, 0] - second)
 
     def _stage_fit(self, candidates: np.ndarray) -> np.ndarray:
         """(texts, stages): 1 at the stage where a text's move is most usual, STAGE_FLOOR where it never occurs."""
-        nearest = np.argsort(-(candidates @ self.vectors.T).round(6), axis=1, kind="stable")
-        near_stages = self.stages[nearest[:, :NEIGHBOURS]]  # (texts, neighbours)
-        base = np.bincount(self.stages, minlength=len(Stage)) + 1
-        lift = np.stack(
-            [(near_stages == stage).sum(axis=1) / base[stage] for stage in Stage], axis=1
-        )
+        stages = self._mine.stages[self._mine.of]  # (mine turns,)
+        base = np.bincount(stages, minlength=len(Stage)) + 1
+        near = np.zeros((len(candidates), len(Stage)))
+        for row, candidate in enumerate(candidates):
+            cosine = (self._vectors @ candidate).round(6)[self._mine.of]
+            near[row] = np.bincount(stages[_first_of_largest(cosine)], minlength=len(Stage))
+        lift = near / base
         top = np.maximum(lift.max(axis=1, keepdims=True), 1e-12)
         return STAGE_FLOOR + (1 - STAGE_FLOOR) * lift / top
 
-    def _embed_thoughts(self, thoughts: Sequence[Thought]) -> np.ndarray:
-        return self.embedder.embed([self.general.say(thought) for thought in thoughts])
+
+def _first_of_largest(values: np.ndarray) -> np.ndarray:
+    """The places of the NEIGHBOURS largest of `values` (turns,), the first of equals."""
+    if len(values) <= NEIGHBOURS:
+        return np.arange(len(values))
+    edge = np.partition(values, -NEIGHBOURS)[-NEIGHBOURS]
+    above = np.flatnonzero(values > edge)
+    return np.concatenate([above, np.flatnonzero(values == edge)[: NEIGHBOURS - len(above)]])
 
 
 def next_step(text: str) -> str:

@@ -16,16 +16,18 @@ from ..data.traces import Trace
 from .abstract import Generalizer
 from .assign import Assigner
 from .choose import Chosen, LeftOut, RedundantPair, choose, frequent_groups, redundant_pairs
-from .cluster import NOISE, Clustering, cluster
+from .cluster import NOISE, Clustering
 from .embed import Embedder
 from .mask import Mask
 from .mask_rules import MaskRules
 from .phrase import Phrase, phrases_of
+from .sampling import cluster_many
 from .thoughts import Thought, thoughts_of
 from .vectors import usable
 from .weights import TurnOrigin, lifted, outcome_lift, question_weights
 from .wishes import Wishes
 
+MIN_NEARNESS = 0.55  # cosine of a phrase and the centre of the group that it may speak for
 Progress = Callable[[str], None]
 
 
@@ -146,10 +148,20 @@ def _find_moves(thoughts: Sequence[Thought], general: Generalizer, embedder: Emb
     vectors = embedder.embed(texts)
     fit = np.flatnonzero(usable(vectors))
     labels = np.full(len(texts), NOISE)
-    labels[fit] = cluster(vectors[fit], [counts[texts[row]] for row in fit]).labels
+    weights = [counts[texts[row]] for row in fit]
+    labels[fit] = cluster_many(vectors[fit], weights, _situations(thoughts, said)[fit]).labels
     of_text = dict(zip(texts, labels.tolist(), strict=True))
     turns = np.array([of_text[text] for text in said])
     return _Moves(texts, vectors, Clustering(labels), turns, len(texts) - len(fit))
+
+
+def _situations(thoughts: Sequence[Thought], said: Sequence[str]) -> np.ndarray:
+    """(distinct texts,): number of the stage and kind of action of the first turn that says it."""
+    numbers: dict[tuple[int, str | None], int] = {}
+    first: dict[str, int] = {}
+    for thought, text in zip(thoughts, said, strict=True):
+        first.setdefault(text, numbers.setdefault((thought.stage, thought.kind), len(numbers)))
+    return np.array(list(first.values()))
 
 
 @dataclass(frozen=True)
@@ -161,7 +173,10 @@ class _Spoken:
 
 
 def _speak(moves: _Moves, phrases: Sequence[Phrase], embedder: Embedder) -> _Spoken:
-    """For each group the phrase nearest its centre, the more often spoken of near equals; noise gets none."""
+    """For each group the phrase nearest its centre, the more often spoken of near equals; noise gets none.
+
+    A group that no phrase is near has none either.
+    """
     texts = embedder.embed([phrase.text for phrase in phrases])
     spread = np.array([1 + np.log(phrase.questions) for phrase in phrases])
     picked: dict[int, int] = {}  # row of a phrase -> its column among those picked
@@ -170,6 +185,8 @@ def _speak(moves: _Moves, phrases: Sequence[Phrase], embedder: Embedder) -> _Spo
         centre = moves.vectors[rows].mean(axis=0)
         nearness = texts @ centre / max(float(np.linalg.norm(centre)), 1e-12)
         row = int((nearness + 0.02 * spread).round(6).argmax())
+        if nearness[row] < MIN_NEARNESS:
+            continue  # nothing says this move; better to tell than to let another speak for it
         column_of_group[group] = picked.setdefault(row, len(picked))
     return _Spoken(tuple(phrases[row] for row in picked), column_of_group)
 
@@ -193,14 +210,15 @@ def _choose(
     mined = [phrase.text for phrase in spoken.phrases]
     texts = settings.wishes.phrases(mined)
     first = len(texts) - len(mined)  # pins that were not mined stand before
-    affinity = assigner.affinity(thoughts, texts)
-    near = _nearness(texts, affinity, assigner.embedder)
+    rows = assigner.rows(thoughts)
+    affinity = assigner.affinity_of(rows, texts)
+    near = _nearness(texts, affinity, rows.total(np.ones(len(thoughts))), assigner.embedder)
     redundant = (near.cosine > settings.max_similarity) | (near.overlap > settings.max_overlap)
     weights = _weights(thoughts, moves.labels)
     columns = {group: (column + first,) for group, column in spoken.column_of_group.items()}
     groups = frequent_groups(moves.labels, weights, columns, settings.min_group_share)
     terms = settings.wishes.terms(texts, settings.budget, groups=groups)
-    chosen = choose(affinity, weights, settings.budget, redundant, terms)
+    chosen = choose(affinity, rows.total(weights), settings.budget, redundant, terms)
     pairs = redundant_pairs(chosen.rows, redundant, np.maximum(near.cosine, near.overlap))
     return _Choice(
         tuple(texts[row] for row in chosen.rows), chosen, tuple(_twin(texts, p) for p in pairs)
@@ -215,9 +233,13 @@ class _Nearness:
     overlap: np.ndarray
 
 
-def _nearness(texts: Sequence[str], affinity: np.ndarray, embedder: Embedder) -> _Nearness:
+def _nearness(
+    texts: Sequence[str], affinity: np.ndarray, counts: np.ndarray, embedder: Embedder
+) -> _Nearness:
+    """`affinity` (rows, texts) of rows that stand for `counts` (rows,) turns."""
     vectors = embedder.embed(texts)
-    centred = affinity - affinity.mean(axis=0)
+    centred = affinity - np.average(affinity, axis=0, weights=counts)
+    centred *= np.sqrt(counts)[:, None]
     lengths = np.linalg.norm(centred, axis=0)
     correlation = centred.T @ centred / np.maximum(np.outer(lengths, lengths), 1e-12)
     return _Nearness((vectors @ vectors.T).round(6), correlation.round(6))
