@@ -84,7 +84,7 @@ def read_checkpoint(path: str, dtype: torch.dtype) -> Checkpoint:
         for file in sorted(Path(path).glob("*.safetensors")):
             _require_whole(file)
         sees = hasattr(config, "vision_config")
-        kind = AutoModelForImageTextToText if sees else AutoModelForCausalLM
+        kind: Any = AutoModelForImageTextToText if sees else AutoModelForCausalLM
         network, found = kind.from_pretrained(
             path,
             config=config,

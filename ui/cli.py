@@ -26,6 +26,7 @@ from .score_options import (
     Method,
     ScoreOptions,
     parse_normalisation,
+    require_served,
 )
 from .wiring import (
     find_set,
@@ -156,6 +157,13 @@ def score(
     constrained: Annotated[
         bool, typer.Option("--constrained", help="Show what constrained decoding says, too.")
     ] = False,
+    special_tokens: Annotated[
+        bool, typer.Option("--special-tokens", help="Read <|...|> in the context as tokens.")
+    ] = False,
+    image: Annotated[
+        list[Path] | None,
+        typer.Option(help="A picture for the next <image> in the context; may be repeated."),
+    ] = None,
     engine: Annotated[
         EngineKind | None, typer.Option(help="Score where the model is served, by this program.")
     ] = None,
@@ -165,17 +173,20 @@ def score(
     as_json: AsJson = False,
 ) -> None:
     """Every candidate's likelihood after a context, and which one is taken."""
-    from .scoring import read_context, score_with_store
+    from .context_file import read_context
+    from .scoring import score_with_store
 
     normalised = parse_normalisation(normalisation, alpha)
-    options = ScoreOptions(method, calibration, normalised, tau, constrained)
-    text = read_context(context)
+    options = ScoreOptions(method, calibration, normalised, tau, constrained, special_tokens)
+    if engine is not None:
+        require_served(options, len(image or ()))
+    read = read_context(context, image or ())
     opened = open_if_there(store)
     candidate_set = find_set(opened, name)
     served = make_engine(engine, url, model)
     here = served.model if served else make_model(model)
     far = served.engine if served else None
-    scored = score_with_store(opened, candidate_set, text, here, options, far)
+    scored = score_with_store(opened, candidate_set, read, here, options, far)
     terminal.show_scores(scored, as_json=as_json)
     for warning in scored["warnings"]:
         typer.echo(f"warning: {warning}", err=True)

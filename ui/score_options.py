@@ -7,6 +7,7 @@ from enum import StrEnum
 from ..data.errors import ForethoughtError
 from ..scorer.selection import Normalisation
 
+MOST_POWER = 100  # of ten, in a divisor
 LARGEST = 1e6  # of alpha and tau, and the inverse of the smallest above zero
 
 
@@ -37,7 +38,8 @@ class Calibration(StrEnum):
 class ScoreOptions:
     """As in SSR: S = sum of log-probabilities / length ** alpha, probabilities softmax(S / tau).
 
-    `constrained` asks for what constrained decoding would say, beside it.
+    `constrained` asks for what constrained decoding would say, beside it; `special_tokens` reads those written in the
+    context as such.
     """
 
     method: Method = Method.SHARED
@@ -45,6 +47,7 @@ class ScoreOptions:
     normalisation: Normalisation = Normalisation()
     tau: float = 1.0
     constrained: bool = False
+    special_tokens: bool = False
 
     def __post_init__(self) -> None:
         require_finite("alpha", self.normalisation.alpha)
@@ -60,6 +63,7 @@ class ScoreOptions:
             "alpha": self.normalisation.alpha,
             "tau": self.tau,
             "constrained": self.constrained,
+            "special_tokens": self.special_tokens,
         }
 
 
@@ -72,6 +76,32 @@ def parse_normalisation(normalisation: str | None, alpha: float | None) -> Norma
     if normalisation is not None:
         return Normalisation.parse(normalisation)
     return Normalisation() if alpha is None else Normalisation(alpha)
+
+
+def require_served(options: ScoreOptions, pictures: int = 0) -> None:
+    """ForethoughtError for what only a model in this process can do."""
+    local = {
+        "--method plain": options.method is Method.PLAIN,
+        f"--calibration {options.calibration}": options.calibration
+        not in (Calibration.RAW, Calibration.PMI),
+        "--constrained": options.constrained,
+        "--image": pictures > 0,
+    }
+    for option, is_asked in local.items():
+        if is_asked:
+            raise ForethoughtError(
+                f"{option} needs the model's weights here; leave it out, or leave out --engine"
+            )
+
+
+def require_power(normalisation: Normalisation, longest: int) -> None:
+    """ForethoughtError for an alpha that makes of a length a number that nothing can be divided by."""
+    most = math.floor(MOST_POWER / math.log10(max(longest, 2)))
+    if abs(normalisation.alpha) > most:
+        raise ForethoughtError(
+            f"--alpha {normalisation.alpha:g}: no score can be divided by {longest} to that power; "
+            f"give one between -{most} and {most}, as in SSR 0 or 1"
+        )
 
 
 def require_finite(name: str, value: float) -> None:

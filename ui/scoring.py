@@ -2,13 +2,13 @@
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.candidates import Candidate, CandidateSet
-from ..data.errors import ForethoughtError, NotFound, NothingToDo
+from ..data.errors import ForethoughtError, NothingToDo
 from ..data.store import Store
 from ..scorer import calibrate
 from ..scorer.compiled_set import CompiledSet, compile_set, seams
@@ -28,14 +28,20 @@ from ..scorer.selection import (
     sum_noise,
 )
 from .calibrations import Learned, find_learned
-from .score_options import Calibration, Method, ScoreOptions
-
-SEAM_CHARACTERS = 200  # of the context's end, tokenised together with each candidate
+from .context_file import (
+    ContextTokens,
+    Illustrated,
+    as_tokens,
+    illustrated,
+    tail,
+    warnings_of_context,
+)
+from .score_options import Calibration, Method, ScoreOptions, require_power, require_served
 
 
 def score_set(
     candidate_set: CandidateSet,
-    context: str,
+    context: str | Illustrated,
     model: LanguageModel,
     options: ScoreOptions,
     learned: Learned | None = None,
@@ -43,18 +49,21 @@ def score_set(
 ) -> dict[str, Any]:
     """What `forethought score --json` prints (docs/json.md), options, warnings and milliseconds included.
 
-    `context` is taken word for word. `learned` is what the calibration goes by, if by anything. With an `engine`, which
+    `context` is taken word for word, with its pictures where it has any. `learned` is what the calibration goes by, if by anything. With an `engine`, which
     serves `model`, likelihoods come from there and `model` only tokenises.
     """
     active = candidate_set.active
     if not active:
         raise NothingToDo(f"set {candidate_set.name!r} has no candidate that is not rejected")
     clock = _Clock()
-    context_ids = model.encode(context)
+    given = illustrated(context)
+    read = as_tokens(model, given, options)
     compiled = compile_set(model, [candidate.text for candidate in active])
-    require_room(model, len(context_ids) + int(compiled.num_tokens.max()))
+    lengths = compiled.divisors(replace(options.normalisation, alpha=1.0))
+    require_power(options.normalisation, int(lengths.max()))
+    require_room(model, len(read.ids) + int(compiled.num_tokens.max()))
     clock.lap("tokenize")
-    scored = _likelihoods(model, context_ids, compiled, options, clock, engine)
+    scored = _likelihoods(model, read, compiled, options, clock, engine)
     choice = _choice(model, compiled, scored.sums, options, learned, engine)
     clock.lap("select" if options.calibration is not Calibration.PMI else "premise")
     return {
@@ -65,9 +74,13 @@ def score_set(
         "stable": choice.margin.is_stable,
         "normalisation": str(options.normalisation),
         "options": options.as_json,
-        "warnings": _warnings(model, context, compiled, choice.selection),
+        "warnings": [
+            *warnings_of_context(model, given, options),
+            *_warnings(model, tail(model, given, options), compiled, choice.selection),
+        ],
         "milliseconds": clock.milliseconds,
-        "context_tokens": len(context_ids),
+        "context_tokens": len(read.ids),
+        "pictures": len(read.pictures),
         "model": f"{model.name}@{model.revision[:12]}",
         **_constrained(active, choice.selection.selected, scored.local),
         **scored.engine,
@@ -93,22 +106,24 @@ class _Choice(NamedTuple):
 
 def _likelihoods(
     model: LanguageModel,
-    context_ids: list[int],
+    context: ContextTokens,
     compiled: CompiledSet,
     options: ScoreOptions,
     clock: "_Clock",
     engine: Engine | None,
 ) -> _Likelihoods:
     if engine is not None:
-        scored = engine.score_timed(context_ids, compiled.ids)
+        scored = engine.score_timed(context.ids, compiled.ids)
         clock.lap("score")
         told = {"label": engine.label, "milliseconds": dict(scored.milliseconds)}
         return _Likelihoods(totals(scored.log_probs), engine={"engine": told})
     if options.method is Method.PLAIN:
-        sums = totals(score_plainly(model, context_ids, compiled.ids))
+        plain = score_plainly(model, context.ids, compiled.ids, pictures=context.pictures)
+        sums = totals(plain)
         clock.lap("score")
     if options.method is Method.SHARED or options.constrained:
-        prefilled = Context(model, context_ids, capacity=max(1, len(context_ids)))
+        prefilled = Context(model, capacity=max(1, len(context.ids)))
+        prefilled.extend(context.ids, context.pictures)
         clock.lap("prefill")
     if options.method is Method.SHARED:
         sums = totals(score_sharing_context(prefilled, compiled.ids).log_probs)
@@ -190,14 +205,14 @@ def _constrained(
 
 
 def _warnings(
-    model: LanguageModel, context: str, compiled: CompiledSet, selection: Selection
+    model: LanguageModel, tail: str, compiled: CompiledSet, selection: Selection
 ) -> list[str]:
     warnings = []
     if len(compiled.ids) > 1 and np.allclose(selection.scores, selection.scores[0], 1e-12, 1e-12):
         warnings.append(
             "all candidates have the same score, so the choice says nothing; does the model give likelihoods?"
         )
-    if merged := seams(model, context[-SEAM_CHARACTERS:], compiled.texts):
+    if merged := seams(model, tail, compiled.texts):
         warnings.append(
             f"{len(merged)} of {len(compiled.ids)} candidates would be other tokens if they were tokenised together "
             "with the context's end; they are scored as ids joined to it. End it in text and a single newline to be the same"
@@ -217,47 +232,16 @@ def require_room(model: LanguageModel, num_tokens: int) -> None:
 def score_with_store(
     store: Store | None,
     candidate_set: CandidateSet,
-    context: str,
+    context: str | Illustrated,
     model: LanguageModel,
     options: ScoreOptions,
     engine: Engine | None = None,
 ) -> dict[str, Any]:
     """`score_set`, with what an audit learned and stored, where the calibration goes by that."""
     if engine is not None:
-        _require_served(options)
+        require_served(options, len(illustrated(context).images))
     learned = find_learned(store, candidate_set, model, options)
     return score_set(candidate_set, context, model, options, learned, engine)
-
-
-def _require_served(options: ScoreOptions) -> None:
-    """ForethoughtError for what only a model in this process can do."""
-    local = {
-        "--method plain": options.method is Method.PLAIN,
-        f"--calibration {options.calibration}": options.calibration
-        not in (Calibration.RAW, Calibration.PMI),
-        "--constrained": options.constrained,
-    }
-    for option, is_asked in local.items():
-        if is_asked:
-            raise ForethoughtError(
-                f"{option} needs the model's weights here; leave it out, or leave out --engine"
-            )
-
-
-def read_context(path: Path) -> str:
-    """The file's text word for word; a byte-order mark, which is no text, is dropped."""
-    try:
-        return path.read_text("utf-8-sig")
-    except FileNotFoundError as error:
-        raise NotFound(
-            f"{path}: no such file; --context names a file that holds the context"
-        ) from error
-    except UnicodeDecodeError as error:
-        raise NotFound(
-            f"{path}: not UTF-8 text (byte {error.start}); save the context as UTF-8"
-        ) from error
-    except OSError as error:
-        raise NotFound(f"{path}: cannot be read ({error.strerror})") from error
 
 
 class _Clock:

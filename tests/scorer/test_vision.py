@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 from tiny_folders import save_seeing_folder
 from tiny_models import (
     DTYPES,
@@ -352,3 +352,98 @@ def test_pictures_are_refused_by_the_plain_scorer_too():
         score_plainly(tiny_model("llama"), [1], SEQUENCES, pictures=[SMALL])
     with pytest.raises(PictureMismatch, match="and 0 came"):
         score_plainly(tiny_model("qwen3_vl"), ids_of(SMALL), SEQUENCES)
+
+
+@pytest.fixture(scope="module")
+def eyes(tmp_path_factory):
+    return load_model(str(save_seeing_folder(tmp_path_factory.mktemp("eyes")))).eyes
+
+
+def shown(eyes, image) -> np.ndarray:
+    picture = eyes.prepare(image)
+    assert torch.isfinite(picture.patches).all()
+    return picture.patches.double().numpy()
+
+
+def plain(colour, size=(64, 48)) -> Image.Image:
+    return Image.new("RGB", size, colour)
+
+
+@pytest.mark.parametrize(
+    "not_an_image", ["page.png", None, b"", np.zeros((30, 30, 3), "uint8"), torch.zeros(3, 30, 30)]
+)
+def test_what_is_no_image_is_refused_and_said_how_to_make_one(eyes, not_an_image):
+    with pytest.raises(PictureMismatch, match="PIL image, not .*PIL.Image"):
+        eyes.prepare(not_an_image)
+
+
+@pytest.mark.parametrize("size", [(0, 5), (5, 0)])
+def test_an_image_without_pixels_is_refused(eyes, size):
+    with pytest.raises(PictureMismatch, match="shows nothing"):
+        eyes.prepare(Image.new("RGB", size))
+
+
+def test_a_file_that_was_cut_off_closed_or_is_a_sliver_is_refused(eyes, tmp_path):
+    path = tmp_path / "page.png"
+    noise = np.random.default_rng(0).integers(0, 255, (64, 64, 3), dtype=np.uint8)
+    Image.fromarray(noise).save(path)
+    path.write_bytes(path.read_bytes()[:2000])
+    closed = Image.open(path)
+    closed.close()
+
+    for image in (Image.open(path), closed, plain("red", (4000, 8))):
+        with pytest.raises(PictureMismatch, match="cannot be read") as told:
+            eyes.prepare(image)
+        assert "\n" not in str(told.value)
+
+
+def test_what_is_transparent_is_white_whatever_colour_lies_beneath(eyes):
+    white, red = shown(eyes, plain("white")), shown(eyes, plain("red"))
+    for mode in ("RGBA", "LA"):
+        clear = plain("black").convert(mode)
+        clear.putalpha(0)
+        assert np.array_equal(shown(eyes, clear), white)
+    opaque = plain("red").convert("RGBA")
+    assert np.array_equal(shown(eyes, opaque), red)
+    palette = plain("red").convert("P")
+    palette.info["transparency"] = palette.getpixel((0, 0))
+    assert np.array_equal(shown(eyes, palette), white)
+
+
+@pytest.mark.parametrize(("shade", "grey"), [(0, 0), (65535, 255), (128 * 257, 128)])
+@pytest.mark.parametrize("mode", ["I;16", "I;16B", "I"])
+def test_sixteen_bits_of_grey_keep_their_shade(eyes, shade, grey, mode):
+    image = Image.new(mode, (64, 48), shade)
+
+    assert np.array_equal(shown(eyes, image), shown(eyes, plain((grey, grey, grey))))
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "1", "P", "CMYK", "YCbCr", "HSV", "LAB", "F"])
+def test_every_mode_of_an_image_is_taken(eyes, mode):
+    image = Image.new(mode, (64, 48))
+
+    assert eyes.prepare(image).grid == eyes.prepare(plain("red")).grid
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_photograph_is_turned_upright(eyes, tmp_path, orientation):
+    image = plain("white", (80, 48))
+    image.paste((0, 0, 200), (0, 0, 40, 24))
+    exif = image.getexif()
+    exif[0x0112] = orientation
+    image.save(tmp_path / "photo.png", exif=exif)
+
+    upright = ImageOps.exif_transpose(image)
+    read = Image.open(tmp_path / "photo.png")
+    assert np.array_equal(shown(eyes, read), shown(eyes, upright.convert("RGB")))
+    assert (eyes.prepare(read).grid[1] > eyes.prepare(read).grid[2]) == (orientation > 4)
+
+
+def test_without_an_image_processor_text_is_scored_and_pictures_are_refused(tmp_path):
+    save_seeing_folder(tmp_path)
+    (tmp_path / "preprocessor_config.json").unlink()
+    model = load_model(str(tmp_path))
+
+    assert score_plainly(model, [1, 2], SEQUENCES)
+    with pytest.raises(PictureMismatch, match="preprocessor_config.json"):
+        model.eyes.prepare(plain("red"))

@@ -1,20 +1,32 @@
 """What `forethought score` says about a set after a context, and when it warns."""
 
 import json
+import re
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image, ImageDraw
 from scripted_models import scripted_model
+from tiny_folders import byte_tokenizer, save_seeing_folder
 from tiny_models import VOCABULARY, ByteTokenizer, tiny_model, tiny_network
 
 from forethought.data.candidates import CandidateSet, written
-from forethought.data.errors import ForethoughtError, InvalidCandidate, NothingToDo
+from forethought.data.errors import (
+    ForethoughtError,
+    InvalidCandidate,
+    NotFound,
+    NothingToDo,
+    PictureMismatch,
+)
 from forethought.data.store import Store
 from forethought.scorer.calibrate import Fit
-from forethought.scorer.model import wrap
-from forethought.scorer.selection import Normalisation
+from forethought.scorer.compiled_set import compile_set
+from forethought.scorer.model import load_model, wrap
+from forethought.scorer.plain import score_plainly, totals
+from forethought.scorer.selection import Normalisation, Unit
 from forethought.ui.calibrations import calibration_key
+from forethought.ui.context_file import Illustrated, read_context
 from forethought.ui.score_options import Calibration, Method, ScoreOptions, parse_normalisation
 from forethought.ui.scoring import score_set, score_with_store
 
@@ -47,6 +59,7 @@ def test_a_score_repeats_what_was_asked_for_and_has_what_it_promises():
         "alpha": 1.0,
         "tau": 0.5,
         "constrained": False,
+        "special_tokens": False,
     }
     assert found["normalisation"] == "mean"
     assert found["warnings"] == []
@@ -171,6 +184,134 @@ def test_byte_and_token_calibrations_are_kept_apart():
     }
 
     assert len(keys) == 4
+
+
+@pytest.mark.parametrize("alpha", [200.0, -200.0, 1e6, -1e6, 150.0])
+@pytest.mark.parametrize("unit", Unit)
+@pytest.mark.filterwarnings("error")
+def test_an_alpha_that_leaves_no_number_to_divide_by_is_refused_with_the_range(alpha, unit):
+    with pytest.raises(ForethoughtError) as told:
+        score(*TEXTS, normalisation=Normalisation(alpha, unit))
+
+    most = int(re.search(r"between -(\d+) and", str(told.value))[1])
+    assert f"{alpha:g}" in str(told.value)
+    for edge in (most, -most):
+        found = score(*TEXTS, normalisation=Normalisation(edge, unit), tau=1e-6)
+        assert column(found, "probability").sum() == pytest.approx(1)
+
+
+def chatting_model():
+    tokenizer = byte_tokenizer(special=("<|im_start|>",))
+    return wrap(tiny_network(vocab_size=300).double(), tokenizer, "chatting", "0")
+
+
+CHAT = "<|im_start|>user\nWho?<|im_end|>\n<|im_start|>assistant\n"
+
+
+def test_special_tokens_in_a_context_are_told_of_and_read_as_tokens_when_asked():
+    model = chatting_model()
+
+    (warning,) = score(*TEXTS, model=model, context=CHAT)["warnings"]
+    assert "<|im_end|>, <|im_start|>" in warning
+    assert "--special-tokens" in warning
+    assert "\n" not in warning
+    found = score(*TEXTS, model=model, context=CHAT, special_tokens=True)
+    assert found["warnings"] == []
+    assert found["context_tokens"] == len(CHAT) - 2 * len("<|im_start|>") - len("<|im_end|>") + 3
+    ids = model.tokenizer(CHAT).input_ids
+    compiled = compile_set(model, TEXTS)
+    expected = totals(score_plainly(model, ids, compiled.ids))
+    assert column(found, "sum") == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_candidate_never_merges_with_a_special_token_at_the_end():
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens(["><"])  # not special: it is found in any text
+    model = wrap(tiny_network(vocab_size=300).double(), tokenizer, "merging", "0")
+
+    assert len(score(*TEXTS, model=model, context="Who?<|im_end|>")["warnings"]) == 2
+    ended = score(*TEXTS, model=model, context="Who?<|im_end|>", special_tokens=True)
+    assert ended["warnings"] == []
+
+
+@pytest.fixture(scope="module")
+def seeing(tmp_path_factory):
+    return load_model(str(save_seeing_folder(tmp_path_factory.mktemp("seeing"))), "float64")
+
+
+@pytest.fixture
+def drawing():
+    image = Image.new("RGB", (40, 24), (200, 10, 10))
+    ImageDraw.Draw(image).ellipse((4, 4, 20, 20), fill=(0, 90, 200))
+    return image
+
+
+@pytest.mark.parametrize("method", Method)
+def test_a_set_is_scored_after_text_with_pictures_in_its_places(seeing, drawing, method):
+    other = drawing.rotate(90, expand=True)
+    context = Illustrated("One: <image>\nTwo: <image>\n", (drawing, other))
+
+    found = score(*TEXTS, model=seeing, context=context, method=method)
+
+    pictures = [seeing.eyes.prepare(image) for image in (drawing, other)]
+    one, two = map(seeing.eyes.tokens, pictures)
+    ids = [*seeing.encode("One: "), *one, *seeing.encode("\nTwo: "), *two, *seeing.encode("\n")]
+    sequences = compile_set(seeing, TEXTS).ids
+    expected = totals(score_plainly(seeing, ids, sequences, pictures=pictures))
+    assert column(found, "sum") == pytest.approx(expected, abs=1e-9)
+    assert (found["pictures"], found["context_tokens"], found["warnings"]) == (2, len(ids), [])
+
+
+@pytest.mark.parametrize(("places", "images"), [(0, 1), (1, 2), (3, 2)])
+def test_places_and_pictures_that_do_not_match_are_refused(seeing, drawing, places, images):
+    context = Illustrated("<image>\n" * places, (drawing,) * images)
+
+    with pytest.raises(PictureMismatch, match=f"{places} places <image> for {images} pictures"):
+        score(*TEXTS, model=seeing, context=context)
+
+
+def test_a_model_that_sees_is_told_to_score_text_alone(seeing):
+    (warning,) = score(*TEXTS, model=seeing)["warnings"]
+
+    assert "--image" in warning
+
+
+def test_pictures_for_a_model_that_reads_text_alone_are_refused(drawing):
+    with pytest.raises(PictureMismatch, match="text alone"):
+        score(*TEXTS, context=Illustrated("<image>\n", (drawing,)))
+    assert score(*TEXTS, context="<image>\n")["pictures"] == 0
+
+
+@pytest.mark.parametrize("text", ["a\r\nb\r\n", "a\rb\n", "a\n\n", "  \x0c", "\ufeffa"])
+def test_a_context_file_is_read_word_for_word(tmp_path, text):
+    path = tmp_path / "turn.txt"
+    path.write_bytes(text.encode())
+
+    assert read_context(path).text == text.removeprefix("\ufeff")
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"a \xed\xa0\x80", None])
+def test_a_context_that_cannot_be_read_is_one_line(tmp_path, content):
+    path = tmp_path / "turn.txt"
+    path.mkdir() if content is None else path.write_bytes(content)
+
+    with pytest.raises(NotFound) as told:
+        read_context(path)
+    assert str(path) in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>", b"\x89PNG\r\n\x1a\njunk", None])
+def test_a_picture_file_that_is_none_is_one_line(tmp_path, content):
+    (tmp_path / "turn.txt").write_text("<image>\n")
+    picture = tmp_path / "page.png"
+    if content is not None:
+        picture.write_bytes(content)
+
+    with pytest.raises(NotFound) as told:
+        read_context(tmp_path / "turn.txt", [picture])
+    assert str(picture) in str(told.value)
+    assert "\n" not in str(told.value)
 
 
 def test_a_set_that_cannot_be_scored_is_refused():
