@@ -25,7 +25,6 @@ from typing import NamedTuple
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch loads
 
 from mining_baselines import medoids, supported, topic_documents, without_mask
-from mining_time import time_programs
 from quality_table import Key, Part, difference_tables, pooled_table, source_table
 
 from forethought.data.candidates import CandidateSet
@@ -52,6 +51,7 @@ OURS, SSR, HAND, RANDOM, MEDOIDS, TOPICS, UNMASKED = WAYS = (
     *("ours", "SSR's six", "six by hand", "random thoughts", "k-means medoids"),
     *("BERTopic", "ours without masking"),
 )
+MINER = [path.read_text("utf-8") for path in sorted((ROOT / "miner").glob("*.[pt]*"))]  # as it runs
 FEWEST_QUESTIONS = 5  # that should support a candidate
 PACKAGES = ("bertopic", "umap-learn", "hdbscan", "scikit-learn", "sentence-transformers", "torch")
 
@@ -77,6 +77,8 @@ def main() -> None:
     sources = read_sources(arguments.data)
     print(f"`{' '.join(['python', *sys.argv])}`: {versions()}.\n")
     if arguments.time:
+        from mining_time import time_programs  # needs BERTopic's environment; the audit does not
+
         traces = [trace for source in sources for trace in source.traces]
         return print("\n".join(time_programs(traces, arguments.turns)))
     embedder, models = make_embedder(None), make_models(None, None)
@@ -176,9 +178,9 @@ def checks_of(ours: CandidateSet, corpus: Corpus) -> list[str]:
 
 
 def make_sets(source: Source, corpus: Corpus, embedder: str) -> dict[str, Made]:
-    """Every way's texts, out of the file where the same miner made them of the same traces before."""
+    """Every way's texts, out of the file where the same miner made them of the same traces before: another one makes others."""
     path = OUT / source.name / "sets.json"
-    key = content_id("quality", [[t.id for t in source.traces], embedder, _miner_code()])
+    key = content_id("quality", [[t.id for t in source.traces], embedder, MINER])
     kept = json.loads(path.read_text("utf-8")) if path.exists() else {}
     rows = kept["rows"] if kept.get("key") == key else {}
     for way, make in makers(source, corpus).items():
@@ -258,12 +260,6 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _miner_code() -> list[str]:
-    """The miner as it is now: another one makes other sets."""
-    files = sorted((ROOT / "miner").glob("*.py")) + sorted((ROOT / "miner").glob("*.toml"))
-    return [path.read_text("utf-8") for path in files]
 
 
 if __name__ == "__main__":

@@ -5,29 +5,21 @@ asks for. Both have run once on fewer turns, so that nothing is loaded or compil
 a machine may be busy, processor time.
 """
 
-import random
-import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from miner_scale import many_traces
 from mining_baselines import topic_documents
 
-from forethought.data.identity import Split
 from forethought.data.traces import Trace
 from forethought.miner.embed import CachedEmbedder, Embedder, SentenceEmbedder
 from forethought.miner.mine import mine, mineable
 
 WARM_UP = 600  # turns
-INSTANCE = re.compile(
-    r"(?<=[\w,;] )[A-Z][\w'’-]+|\b[a-z]+(?= \d)|\d+"
-)  # names, things counted, numbers
-SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 
 
 class Spent(NamedTuple):
@@ -66,7 +58,7 @@ class TimedEmbedder:
 def time_programs(traces: Sequence[Trace], turns: int) -> list[str]:
     """Both programs on `turns` *mine* turns, made of `traces` with fresh instances, as Markdown."""
     model = SentenceEmbedder()
-    few, many = (fresh_traces(traces, number) for number in (min(WARM_UP, turns), turns))
+    few, many = (list(many_traces(traces, number)) for number in (min(WARM_UP, turns), turns))
     lines = [
         "| program | seconds | without embedding | embedding | processor seconds | without embedding | texts embedded | texts in the set |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
@@ -107,54 +99,6 @@ def measure(
         texts = program(traces, embedder)
         wall, processor = time.perf_counter() - wall, time.process_time() - processor
     return Spent(name, wall, processor, timed.wall, timed.processor, timed.embedded, texts)
-
-
-def fresh_traces(traces: Sequence[Trace], turns: int) -> list[Trace]:
-    """Copies of the runs with instances renamed, the same way throughout a run, until they hold `turns` *mine* turns."""
-    found: list[Trace] = []
-    for number in count():
-        for trace in traces:
-            copy = renamed(trace, number) if number else trace
-            if copy.split is Split.MINE:
-                found.append(copy)
-                turns -= sum(bool(t.thoughts) and len(t.actions) == 1 for t in copy.turns)
-            if turns <= 0:
-                return found
-    raise AssertionError("counting ends")
-
-
-def renamed(trace: Trace, number: int) -> Trace:
-    """The run with other names and numbers."""
-    names: dict[str, str] = {}
-
-    def other(match: re.Match[str]) -> str:
-        word = match.group()
-        return names.setdefault(word, _name(word, f"{number} {trace.id} {word}"))
-
-    def fresh(value: Any) -> Any:
-        return INSTANCE.sub(other, value) if isinstance(value, str) else value
-
-    turns = [
-        replace(
-            turn,
-            thoughts=tuple(map(fresh, turn.thoughts)),
-            observations=tuple(map(fresh, turn.observations)),
-            actions=tuple(
-                replace(a, arguments={k: fresh(v) for k, v in a.arguments.items()})
-                for a in turn.actions
-            ),
-        )
-        for turn in trace.turns
-    ]
-    return replace(trace, question=fresh(trace.question), turns=tuple(turns))
-
-
-def _name(word: str, seed: str) -> str:
-    drawn = random.Random(seed)
-    if word.isdigit():
-        return str(drawn.randrange(1, 10 ** len(word)))
-    made = "".join(drawn.choices(SYLLABLES, k=drawn.randint(2, 4)))
-    return made.capitalize() if word[0].isupper() else made
 
 
 def _ours(traces: Sequence[Trace], embedder: Embedder) -> int:

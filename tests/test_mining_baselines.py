@@ -7,11 +7,9 @@ from embedders import HashingEmbedder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mining_baselines import medoids, supported, without_mask
-from mining_time import fresh_traces
 from quality_table import Key, Part, difference, pooled
 from runs import AGAIN, ANSWER, runs
 
-from forethought.data.identity import Split
 from forethought.miner import mine as recipe
 from forethought.miner.mask import Mask
 from forethought.miner.mine import mineable
@@ -94,13 +92,3 @@ def test_a_source_whose_free_thoughts_do_not_surely_gain_is_left_out_of_the_pool
 
     assert pooled(parts, [one.gains("assigned", KEY) for one in parts]).value == 0.5
     assert pooled(parts[1:], [parts[1].gains("assigned", KEY)]).value is None
-
-
-def test_fresh_traces_hold_the_turns_asked_for_on_new_questions_only():
-    originals = runs(20)
-
-    found = fresh_traces(originals, 200)
-
-    assert 200 <= len(mineable(found)) < 204
-    assert all(trace.split is Split.MINE for trace in found)
-    assert len({trace.question for trace in found}) == len(found)
