@@ -116,7 +116,9 @@ def require_scores(label: str, log_probs: Sequence[np.ndarray]) -> tuple[np.ndar
 def _log_probability(where: str, value: object) -> float:
     if value is None:
         raise EngineError(f"{where}: no log-probability came back")
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53:
+        value = float(value)
+    if not isinstance(value, float) or not math.isfinite(value):
         raise EngineError(f"{where}: {value!r:.40} came back, which is no log-probability")
     if value > ROUNDING:
         raise EngineError(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ...data.errors import EngineError
 from .engine import ExpectedModel
-from .transport import Transport, part
+from .transport import Transport, listed
 
 # Words, digits, spaces, accents and no Latin: two vocabularies hardly ever cut all of it alike.
 PROBE = 'Okay, I should look again:\n  in 1984, na\u00efve \u6587\u5b57 <thinking>{"query": 12.5}</thinking>'
@@ -29,8 +29,8 @@ def require_tokenizer(transport: Transport, served: str, expected: ExpectedModel
     reply = transport.find("/tokenize", body)
     if reply is None:
         return
-    tokens = part(f"{transport.url}/tokenize", reply.content, "tokens")
-    if list(tokens) != list(expected.encode(PROBE)):
+    tokens = listed(f"{transport.url}/tokenize", reply.content, "tokens")
+    if tokens != list(expected.encode(PROBE)):
         raise EngineError(
             f"{transport.url} cuts text into other tokens than {expected.name} does; it serves another model or tokenizer"
         )

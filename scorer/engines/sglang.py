@@ -20,7 +20,7 @@ from .engine import (
     require_scores,
 )
 from .handshake import require_model, require_tokenizer
-from .transport import Reply, Transport, part
+from .transport import Reply, Transport, listed, part
 
 # A server's `preferred_sampling_params` would scale the log-probabilities too; these overrule them.
 SAMPLING = {"max_new_tokens": 0, "temperature": 1.0, "top_p": 1.0, "top_k": -1, "min_p": 0.0}
@@ -85,7 +85,7 @@ class SGLangEngine(Engine):
         taken = part(asked.place, answer, "meta_info", "prompt_tokens")
         if taken != len(row):
             raise EngineError(f"{asked.place}: {len(row)} tokens were sent and {taken} were read")
-        triples = part(asked.place, answer, "meta_info", "input_token_logprobs") or []
+        triples = listed(asked.place, answer, "meta_info", "input_token_logprobs")
         return [
             Reported(part(asked.place, one, 1), part(asked.place, one, 0)) for one in triples[1:]
         ]

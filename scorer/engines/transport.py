@@ -98,7 +98,7 @@ class Transport:
         finally:
             connection.close()
         if response.status != 200:
-            self._refuse(path, response.status, raw)
+            self._refuse(path, response.status, raw, response.getheader("Location"))
         return Reply(self._parse(path, raw), milliseconds)
 
     def _connect(self) -> HTTPConnection:
@@ -107,6 +107,8 @@ class Transport:
         connection = kind(self._parts.hostname, self._parts.port, timeout=self._patience.connect)
         try:
             connection.connect()
+        except UnicodeError as error:  # a host's label that is empty or too long
+            raise _no_url(self.url) from error
         except OSError as error:
             raise _Passing(f"no connection ({_name(error)}); is the server running?") from error
         connection.sock.settimeout(self._patience.read)
@@ -117,7 +119,7 @@ class Transport:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         return headers | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
 
-    def _refuse(self, path: str, status: int, raw: bytes) -> None:
+    def _refuse(self, path: str, status: int, raw: bytes, location: str | None) -> None:
         said = " ".join(raw.decode("utf-8", "replace").split())
         if self._token:
             said = said.replace(self._token, "***")
@@ -125,12 +127,14 @@ class Transport:
         if status == 429 or status >= 500:
             raise _Passing(message)
         hint = f" (set {TOKEN_VARIABLE})" if status in (401, 403) else ""
+        if location and 300 <= status < 400:
+            hint = f"; it points to {location[:QUOTED]}: give the engine's own address"
         raise Refused(f"{self.url}{path}: {message}{hint}", status)
 
     def _parse(self, path: str, raw: bytes) -> Any:
         try:
             return json.loads(raw)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise EngineError(
                 f"{self.url}{path}: {len(raw)} bytes came back that are no whole JSON; is this an engine's address?"
             ) from error
@@ -150,21 +154,41 @@ def part(where: str, answer: Any, *path: str | int) -> Any:
     return found
 
 
-def _server(url: str) -> SplitResult:
-    """`url` taken apart. One that holds a password is refused, and not repeated."""
-    parts = urlsplit(url)
-    if "@" in parts.netloc:
+def listed(where: str, answer: Any, *path: str | int) -> list[Any]:
+    """The list that stands at `path` in a JSON answer; EngineError if none does."""
+    found = part(where, answer, *path)
+    if not isinstance(found, list):
         raise EngineError(
-            f"the engine's URL holds a user or password; set {TOKEN_VARIABLE} instead"
+            f"{where}: {'.'.join(map(str, path))} is no list; the engine is another, or too old"
         )
+    return found
+
+
+def _server(url: str) -> SplitResult:
+    """`url` taken apart, without the `/v1` that some clients want at its end. One that holds a password is refused, and not repeated."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise _no_url(url) from error
+    if "@" in parts.netloc:
+        raise _no_url(url)
     try:
         port_is_valid = parts.port is None or parts.port > 0
     except ValueError:
         port_is_valid = False
     whole = parts.scheme in ("http", "https") and parts.hostname and port_is_valid
-    if not whole or parts.query or parts.fragment:
-        raise EngineError(f"{url!r} is no engine's URL; give one like http://127.0.0.1:30000")
-    return parts
+    is_plain = url.isascii() and url.isprintable() and " " not in url
+    if not (whole and is_plain) or parts.query or parts.fragment:
+        raise _no_url(url)
+    return parts._replace(path=parts.path.rstrip("/").removesuffix("/v1"))
+
+
+def _no_url(url: str) -> EngineError:
+    if "@" in url:
+        return EngineError(
+            f"the engine's URL holds a user or password; set {TOKEN_VARIABLE} instead"
+        )
+    return EngineError(f"{url!r} is no engine's URL; give one like http://127.0.0.1:30000")
 
 
 def _header_value(token: str | None) -> str:

@@ -20,7 +20,7 @@ from .engine import (
     require_scores,
 )
 from .handshake import is_model, require_model, require_tokenizer
-from .transport import Transport, part
+from .transport import Transport, listed, part
 
 ROWS_AT_ONCE = 32  # in one request; bounds an answer that repeats the context for each row
 MINUS_INFINITY = -9999.0  # what the server writes where the log-probability is none
@@ -74,16 +74,16 @@ class VLLMEngine(Engine):
                 "return_token_ids": True,
             },
         )
-        choices = part(self.label, reply.content, "choices")
-        by_row = {part(self.label, choice, "index"): choice for choice in choices}
-        if len(choices) != len(rows) or set(by_row) != set(range(len(rows))):
+        choices = listed(self.label, reply.content, "choices")
+        by_row = {str(part(self.label, choice, "index")): choice for choice in choices}
+        if len(choices) != len(rows) or set(by_row) != {*map(str, range(len(rows)))}:
             raise EngineError(f"{self.label}: {len(by_row)} answers came back for {len(rows)} rows")
-        return _Answered([by_row[i] for i in range(len(rows))], reply.milliseconds)
+        return _Answered([by_row[str(i)] for i in range(len(rows))], reply.milliseconds)
 
 
 def _served(transport: Transport, expected: ExpectedModel) -> str:
     """The name under which requests reach the expected model; an alias has the model's own name as its root."""
-    cards = part(transport.url, transport.ask("/v1/models").content, "data")
+    cards = listed(transport.url, transport.ask("/v1/models").content, "data")
     names = {
         str(part(transport.url, card, "id")): [str(card["id"]), str(card.get("root") or "")]
         for card in cards
@@ -95,8 +95,10 @@ def _served(transport: Transport, expected: ExpectedModel) -> str:
 
 def _reported(asked: Asked, row: Sequence[int], choice: Any) -> list[Reported]:
     """The scored tokens as the server wrote them: {id: {logprob, rank, decoded_token}} each."""
-    positions = part(asked.place, choice, "prompt_logprobs") or []
-    read = choice.get("prompt_token_ids") or row  # servers older than the field leave it out
+    positions = listed(asked.place, choice, "prompt_logprobs")
+    read = row  # as far as servers tell that are older than the field
+    if choice.get("prompt_token_ids") is not None:
+        read = listed(asked.place, choice, "prompt_token_ids")
     if list(read) != list(row) or len(positions) != len(row):
         raise EngineError(
             f"{asked.place}: {len(row)} tokens were sent, {len(read)} read, and {len(positions)} log-probabilities came back"
@@ -107,7 +109,7 @@ def _reported(asked: Asked, row: Sequence[int], choice: Any) -> list[Reported]:
 
 
 def _one(asked: Asked, token: int, found: Any) -> Reported:
-    if not found:
+    if not isinstance(found, dict) or not found:
         return Reported(token, None)
     key = str(token)
     if key not in found:

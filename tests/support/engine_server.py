@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from forethought.scorer.plain import score_plainly
 
-DROP, CUT, HALF, SILENT = "drop", "cut", "half", "silent"
+DROP, CUT, HALF, SILENT, DEEP = "drop", "cut", "half", "silent", "deep"
+ELSEWHERE = "http://127.0.0.1:1/login"  # where 302 points to
 SCORING = ("/generate", "/v1/completions")
 LONG_PAGE = {"page": "<p>\n" * 9_000}  # what 413 says
 SILENCE = 2.0  # seconds, longer than a test's patience
@@ -187,7 +188,11 @@ class Handler(BaseHTTPRequestHandler):
         raw = json.dumps(content).encode()
         if mishap == CUT:
             raw = raw[: len(raw) // 2]
+        if mishap == DEEP:
+            raw = b"[" * 100_000
         self.send_response(status)
+        if status == 302:
+            self.send_header("Location", ELSEWHERE)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(raw)))
         self.end_headers()

@@ -70,7 +70,7 @@ def test_the_table_names_the_engine_and_no_secret(score, model, monkeypatch):
         (("--engine", "vllm"), "--url"),
         (("--url", "http://127.0.0.1:1"), "--engine"),
         (("--engine", "vllm", "--url", "127.0.0.1"), "no engine's URL"),
-        (("--engine", "vllm", "--url", "http://127.0.0.1:1", "--model", "./none"), "tokenizer"),
+        (("--engine", "vllm", "--url", "http://127.0.0.1:1", "--model", "./none"), "such folder"),
     ],
 )
 def test_a_wrong_call_is_one_line(score, options, said):
@@ -82,7 +82,14 @@ def test_a_wrong_call_is_one_line(score, options, said):
 
 
 @pytest.mark.parametrize(
-    "option", [("--method", "plain"), ("--calibration", "batch"), ("--constrained",)]
+    "option",
+    [
+        ("--method", "plain"),
+        ("--calibration", "batch"),
+        ("--calibration", "fitted"),
+        ("--constrained",),
+        ("--image", "page.png"),
+    ],
 )
 def test_what_needs_the_weights_here_is_refused_with_an_engine(score, model, option):
     with EngineServer(model, "sglang") as server:
@@ -91,4 +98,4 @@ def test_what_needs_the_weights_here_is_refused_with_an_engine(score, model, opt
     assert code == 2
     assert f"{option[0]}" in err
     assert "weights" in err
-    assert not server.posted("/generate")
+    assert server.requests == []

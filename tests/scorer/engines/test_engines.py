@@ -237,3 +237,50 @@ def test_smollm2_behind_either_engine_scores_as_it_does_here(kind):
         found = connect(server).score(context, thoughts)
 
     close(found, score_plainly(model, context, thoughts))
+
+
+JUNK = [None, 5, True, "x", [], {}, [[]], {"a": 1}, 10**400, float("nan"), -(10**300)]
+
+
+def places(answer, path=()):
+    """Every place in a JSON document."""
+    inside = answer.items() if isinstance(answer, dict) else enumerate(answer)
+    for key, own in inside if isinstance(answer, dict | list) else ():
+        yield (*path, key)
+        if isinstance(own, dict | list):
+            yield from places(own, (*path, key))
+
+
+def spoiled(answer, path, junk):
+    if not path:
+        return junk
+    copy = answer.copy()
+    copy[path[0]] = spoiled(answer[path[0]], path[1:], junk)
+    return copy
+
+
+@given(data=st.data())
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_an_answer_with_junk_anywhere_is_one_line_or_the_right_scores(server, data):
+    if not hasattr(server, "truth"):
+        server.truth = server.answer
+        server.seen = score_plainly(server.model, CONTEXT, SEQUENCES)
+        server.paths = [
+            path for path, *_ in (connect(server).score(CONTEXT, SEQUENCES), server.requests)[1]
+        ]
+    target, junk = (
+        data.draw(st.sampled_from(sorted({*server.paths}))),
+        data.draw(st.sampled_from(JUNK)),
+    )
+
+    def answer(path, body):
+        found = server.truth(path, body)
+        if path != target or found is None:
+            return found
+        return spoiled(found, data.draw(st.sampled_from([(), *places(found)])), junk)
+
+    server.answer = answer
+    try:
+        close(connect(server).score(CONTEXT, SEQUENCES), server.seen)
+    except EngineError as error:
+        assert "\n" not in str(error)

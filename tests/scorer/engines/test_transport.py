@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from engine_server import CUT, DROP, HALF, SILENT, EngineServer
+from engine_server import CUT, DEEP, DROP, ELSEWHERE, HALF, SILENT, EngineServer
 from tiny_models import tiny_model
 
 from forethought.data.errors import EngineError
@@ -69,8 +69,9 @@ def test_what_does_not_pass_is_given_up_after_the_last_try(server, mishap, words
     ("mishap", "words"),
     [
         (400, 'HTTP 400: {"message": "the queue\\n is full"}'),
-        (302, "HTTP 302"),
+        (302, f"points to {ELSEWHERE}: give the engine's own address"),
         (CUT, "no whole JSON"),
+        (DEEP, "no whole JSON"),
         (SILENT, "silent for 0.5 seconds"),
     ],
 )
@@ -128,16 +129,32 @@ def test_a_token_that_no_header_may_hold_is_refused_unseen():
 
 
 @pytest.mark.parametrize(
-    "url", ["", "127.0.0.1:30000", "ftp://host", "http://", "http://host:x", "http://host?a=1"]
+    "url",
+    [
+        "",
+        "127.0.0.1:30000",
+        "ftp://host",
+        "http://",
+        "http://host:x",
+        "http://host:99999",
+        "http://host?a=1",
+        "http://[::1",
+        "http://127.0.0.1 :1",
+        "http://host/a b",
+        "http://host\x00",
+        "http://\u00fcber",
+        "file:///etc/passwd",
+    ],
 )
 def test_what_is_no_url_is_refused(url):
     with pytest.raises(EngineError, match="no engine's URL"):
         Transport(url)
 
 
-def test_a_url_with_a_password_is_refused_and_not_repeated():
+@pytest.mark.parametrize("host", ["host:1", "[::1", "host:x", " host"])
+def test_a_url_with_a_password_is_refused_and_not_repeated(host):
     with pytest.raises(EngineError) as caught:
-        Transport(f"http://me:{SECRET}@host:1")
+        Transport(f"http://me:{SECRET}@{host}")
     assert SECRET not in str(caught.value)
 
 
@@ -145,3 +162,16 @@ def test_a_path_before_the_engine_is_kept(server):
     with pytest.raises(EngineError, match="HTTP 404"):
         Transport(f"{server.url}/behind/", PATIENCE).ask("/model_info")
     assert server.requests[-1][0] == "/behind/model_info"
+
+
+@pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/"])
+def test_the_end_that_other_clients_want_is_taken_off(server, end):
+    transport = Transport(f"{server.url}{end}", PATIENCE)
+
+    assert transport.url == server.url
+    SGLangEngine(transport, expected_model(server.model)).score(CONTEXT, SEQUENCES)
+
+
+def test_a_host_that_no_resolver_takes_is_no_url():
+    with pytest.raises(EngineError, match="no engine's URL"):
+        Transport(f"http://{'a' * 64}.b", PATIENCE).ask("/model_info")
