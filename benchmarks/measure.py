@@ -27,7 +27,7 @@ from forethought.ui.audit_table import interval, value
 from forethought.ui.auditing import AuditPlan, Corpus, audit, random_set, view_of
 from forethought.ui.demo import SAMPLES, SOURCE
 from forethought.ui.importing import import_traces
-from forethought.ui.mining import mine_set
+from forethought.ui.mining import MiningRequest, mine_set
 from forethought.ui.reporting import nested, neutral_set, save_audit
 from forethought.ui.wiring import find_set, make_embedder, make_models
 
@@ -47,7 +47,7 @@ def main() -> None:
     store, embedder = Store.open(OUT / "forethought.db"), make_embedder(None)
     files = sorted(map(str, SAMPLES.glob("*.json.gz")))
     import_traces(store, read_traces(files, source=SOURCE))
-    mine_set(store, NAME, embedder, budget=12, source=SOURCE)
+    mine_set(store, NAME, embedder, MiningRequest(12, SOURCE))
     mined = store.candidate_set(NAME)
     corpus = Corpus.of(list(store.traces()), embedder)
     sets = [mined, *(find_set(store, name) for name in ("ssr", "handwritten"))]

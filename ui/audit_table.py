@@ -23,6 +23,19 @@ def show_mining(candidate_set: CandidateSet, result: MiningResult, *, as_json: b
         f"{result.num_clusters} clusters, {result.num_phrases} instance-free sentences; "
         f"the set's move fits {result.assigned_share:.0%} of the thoughts"
     )
+    for left in result.left_out:
+        OUT.print(
+            f"{left.group.share:.0%} of the thoughts make a move that is not in the set: {left.reason}"
+        )
+    admission: Json = dict(candidate_set.manifest).get("admission") or {"trials": ()}  # type: ignore[assignment]
+    for trial in admission["trials"]:
+        added = trial["added"]
+        OUT.print(
+            plain(
+                f"{trial['verdict']}: {trial['text']} adds {added['value']:.2f} "
+                f"[{added['low']:.2f}, {added['high']:.2f}] {admission['unit']}"
+            )
+        )
 
 
 def show_audit(report: Json, *, as_json: bool) -> None:

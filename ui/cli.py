@@ -117,25 +117,6 @@ def traces_show(
 
 
 @app.command()
-def mine(
-    name: Annotated[str, typer.Option(help="Name of the set.")] = "mined",
-    budget: Annotated[int, typer.Option(min=1, help="Candidates at most.")] = 12,
-    store: StoreUrl = DEFAULT,
-    source: Annotated[str | None, typer.Option(help="Mine this collection only.")] = None,
-    embedder: EmbedderPath = None,
-    as_json: AsJson = False,
-) -> None:
-    """Mine the traces' thoughts into a candidate set. Reads mine questions only, half of all."""
-    from .audit_table import show_mining
-    from .mining import mine_set
-
-    opened = open_existing(store)
-    with terminal.stages("mine", quiet=as_json) as progress:
-        result = mine_set(opened, name, make_embedder(embedder), budget, source, progress)
-    show_mining(opened.candidate_set(name), result, as_json=as_json)
-
-
-@app.command()
 def score(
     name: SetName,
     context: Annotated[Path, typer.Option(help="File whose text is the context, word for word.")],

@@ -16,7 +16,7 @@ from .audit_table import show_audit, show_mining
 from .auditing import AuditPlan, AuditResult
 from .exporting import ExportOptions, export_set
 from .importing import ImportReport, import_traces
-from .mining import mine_set
+from .mining import MiningRequest, mine_set
 from .reporting import audit_sets, save_audit
 from .wiring import find_set, make_embedder, make_models, token_counter
 
@@ -60,7 +60,7 @@ def _import(store: Store) -> ImportReport:
 def _mine(store: Store, embedder: Embedder) -> CandidateSet:
     terminal.OUT.rule("2. mine: the thoughts of half of the questions, to at most 12 candidates")
     with terminal.stages("mine") as progress:
-        result = mine_set(store, NAME, embedder, BUDGET, SOURCE, progress)
+        result = mine_set(store, NAME, embedder, MiningRequest(BUDGET, SOURCE), progress)
     candidate_set = store.candidate_set(NAME)
     show_mining(candidate_set, result, as_json=False)
     return candidate_set

@@ -1,47 +1,102 @@
 """Mining as a service: the store's traces to a stored set, with the run's manifest."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
 
-from ..data.errors import ForethoughtError, NotFound
+from ..data.candidates import CandidateSet
+from ..data.errors import ForethoughtError, NotFound, NothingToDo
 from ..data.identity import content_id
 from ..data.store import Store
+from ..data.traces import Trace
+from ..miner.admission import Admission, admit
 from ..miner.embed import Embedder
-from ..miner.mine import MinerSettings, MiningResult, mine
+from ..miner.escape import with_escape
+from ..miner.mine import MinerSettings, MiningResult, mine, supported
+from ..miner.thoughts import thoughts_of
+from ..miner.wishes import Wishes
+from ..scorer.model import LanguageModel
+from .admitting import ReferenceGains
+from .auditing import Corpus
 from .wiring import BUILTIN
 
 LONGEST_NAME = 100
 VERSIONS = ("forethought", "hdbscan", "numpy", "scikit-learn", "sentence-transformers")
 
 
+@dataclass(frozen=True)
+class MiningRequest:
+    """What a user asks for. With a `reference` model only what surely gains on *choose* turns enters."""
+
+    budget: int = 12
+    source: str | None = None
+    wishes: Wishes = field(default_factory=Wishes)
+    escape: bool = False
+    reference: LanguageModel | None = None
+    seed: int = 0
+
+
 def mine_set(
     store: Store,
     name: str,
     embedder: Embedder,
-    budget: int,
-    source: str | None = None,
+    asked: MiningRequest,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> MiningResult:
     """Mines and stores the set `name`. What a person has touched under that name stays as it is."""
     check_name(name)
-    if source is not None and source not in store.sources():
+    if asked.source is not None and asked.source not in store.sources():
         known = ", ".join(store.sources()) or "none; import some traces"
-        raise NotFound(f"no traces of source {source!r}; there are: {known}")
-    settings = MinerSettings(budget=budget)
-    traces = list(store.traces(source))
+        raise NotFound(f"no traces of source {asked.source!r}; there are: {known}")
+    settings = MinerSettings(budget=asked.budget, wishes=asked.wishes)
+    traces = list(store.traces(asked.source))
     result = mine(traces, embedder, name, settings, progress)
-    manifest = {
+    manifest: dict[str, Any] = {
         "traces": content_id("traces", sorted(trace.id for trace in traces)),
-        "source": source,
+        "source": asked.source,
         "embedder": embedder.name,
-        "settings": vars(settings),
+        "settings": asdict(settings),
         "versions": {package: version(package) for package in VERSIONS},
         **figures(result),
     }
-    store.save_set(replace(result.candidate_set, manifest=manifest), reason="mined")
-    return result
+    candidate_set = result.candidate_set
+    if asked.reference:
+        progress("admit")
+        candidate_set, admission = _admitted(candidate_set, traces, embedder, settings, asked)
+        manifest["admission"] = admission.as_json()
+    candidate_set = replace(candidate_set, manifest=manifest)
+    if asked.escape:
+        candidate_set = with_escape(candidate_set)
+    store.save_set(candidate_set, reason="mined")
+    return replace(result, candidate_set=candidate_set)
+
+
+def _admitted(
+    candidate_set: CandidateSet,
+    traces: Sequence[Trace],
+    embedder: Embedder,
+    settings: MinerSettings,
+    asked: MiningRequest,
+) -> tuple[CandidateSet, Admission]:
+    """The set less what does not surely gain on *choose* turns, and every candidate's trial."""
+    assert asked.reference is not None
+    corpus = Corpus.of(traces, embedder)
+    by_turn = {thought.turn: thought for thought in thoughts_of(traces)}
+    admission = admit(
+        [candidate.text for candidate in candidate_set.candidates],
+        ReferenceGains(traces, asked.reference, seed=asked.seed),
+        lambda turns, texts: corpus.assigner.assign([by_turn[t] for t in turns], texts).rows,
+        pinned=asked.wishes.pinned,
+        seed=asked.seed,
+    )
+    if not admission.admitted:
+        raise NothingToDo(
+            f"none of {len(admission.trials)} candidates surely gains on {admission.num_turns} choose turns; "
+            "import more traces, or mine without --admit"
+        )
+    candidates = supported(admission.admitted, corpus.thoughts, corpus.assigner, settings)
+    return replace(candidate_set, candidates=candidates), admission
 
 
 def check_name(name: str) -> None:
@@ -64,4 +119,10 @@ def figures(result: MiningResult) -> dict[str, Any]:
         "phrases": result.num_phrases,
         "assigned": result.assigned_share,
         "coverage": list(result.coverage),
+        "gains": list(result.gains),
+        "unusable": result.num_unusable,
+        "left_out": [
+            {"share": left.group.share, "reason": str(left.reason)} for left in result.left_out
+        ],
+        "twins": [list(twin) for twin in result.twins],
     }

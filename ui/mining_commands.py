@@ -1,4 +1,4 @@
-"""The verbs beside `mine` that show how it comes about. Each parses, calls a service and prints, as in `cli.py`, which
+"""`mine`, and the verbs beside it that show how it comes about. Each parses, calls a service and prints, as in `cli.py`, which
 includes them."""
 
 from __future__ import annotations
@@ -10,14 +10,52 @@ import typer
 from rich.table import Table
 
 from ..data.store import DEFAULT
-from .command_options import AsJson, StoreUrl
-from .terminal import OUT, plain, print_json
-from .wiring import open_existing
+from .command_options import AsJson, EmbedderPath, Model, Seed, StoreUrl
+from .terminal import OUT, plain, print_json, stages
+from .wiring import make_embedder, make_models, open_existing
 
 if TYPE_CHECKING:
     from .masking import MaskPreview
 
 mining_app = typer.Typer()
+
+
+@mining_app.command()
+def mine(
+    name: Annotated[str, typer.Option(help="Name of the set.")] = "mined",
+    budget: Annotated[int, typer.Option(min=1, help="Candidates at most.")] = 12,
+    store: StoreUrl = DEFAULT,
+    source: Annotated[str | None, typer.Option(help="Mine this collection only.")] = None,
+    pin: Annotated[
+        list[str] | None, typer.Option(help="A text that must be in, first; repeatable.")
+    ] = None,
+    ban: Annotated[
+        list[str] | None, typer.Option(help="A text that must not be in; repeatable.")
+    ] = None,
+    escape: Annotated[
+        bool, typer.Option("--escape", help="Add a last candidate that says none of these fits.")
+    ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option("--admit", help="Only what surely gains on choose turns enters (minutes)."),
+    ] = False,
+    reference: Model = None,
+    embedder: EmbedderPath = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Mine the traces' thoughts into a candidate set. Reads mine questions only, half of all; --admit choose ones too."""
+    from ..miner.wishes import Wishes
+    from .audit_table import show_mining
+    from .mining import MiningRequest, mine_set
+
+    opened = open_existing(store)
+    model = make_models(reference, None).reference if verify else None
+    wishes = Wishes(tuple(pin or ()), tuple(ban or ()))
+    asked = MiningRequest(budget, source, wishes, escape, model, seed)
+    with stages("mine", quiet=as_json) as progress:
+        result = mine_set(opened, name, make_embedder(embedder), asked, progress)
+    show_mining(opened.candidate_set(name), result, as_json=as_json)
 
 
 @mining_app.command()
