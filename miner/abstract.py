@@ -14,11 +14,13 @@ question asks about") were tried: they distract the action that follows, see doc
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from .language import words
 from .lint import is_blocked, lint
@@ -126,6 +128,11 @@ class Generalizer:
         )
         return general
 
+    @property
+    def num_said(self) -> int:
+        """How many different things the sentences so far say."""
+        return len(self._said)
+
     def say(self, thought: Thought) -> str:
         """The thought in general; boilerplate where it is nothing else."""
         said = [sentence.general for sentence in self.sentences(thought)]
@@ -142,6 +149,33 @@ class Generalizer:
         for thought in thoughts:
             groups[self._numbers_of(thought)].append(thought)
         return {tuple(self._said[n] for n in numbers): same for numbers, same in groups.items()}
+
+    def as_product(self, thoughts: Sequence[Thought]) -> dict[str, Any]:
+        """All that it has worked out of `thoughts`, in their order, as plain values and arrays."""
+        numbers = [self._numbers_of(thought) for thought in thoughts]
+        return {
+            "boilerplate": sorted(self.boilerplate),
+            "said": self._said,
+            "lengths": np.array([len(one) for one in numbers], np.int32),
+            "numbers": np.array([number for one in numbers for number in one], np.int32),
+        }
+
+    @classmethod
+    def from_product(
+        cls, product: Mapping[str, Any], thoughts: Sequence[Thought], mask: Mask
+    ) -> "Generalizer":
+        """As it was when it made the product of the same thoughts."""
+        general = cls(mask, product["boilerplate"])
+        general._said = [
+            Said(masked, tuple(ways), whole) for masked, ways, whole in product["said"]
+        ]
+        general._numbers = {said: number for number, said in enumerate(general._said)}
+        ends = np.cumsum(product["lengths"]).tolist()
+        numbers = product["numbers"].tolist()
+        starts = [0, *ends]
+        for thought, start, end in zip(thoughts, starts, ends, strict=False):
+            general._of_thought[thought] = tuple(numbers[start:end])
+        return general
 
     def _numbers_of(self, thought: Thought) -> tuple[int, ...]:
         if thought not in self._of_thought:

@@ -62,10 +62,16 @@ class Rows(NamedTuple):
 class Assigner:
     """The rule, fitted on *mine* thoughts. Texts of any set can be asked afterwards."""
 
-    def __init__(self, thoughts: Sequence[Thought], mask: Mask, embedder: Embedder) -> None:
+    def __init__(
+        self,
+        thoughts: Sequence[Thought],
+        mask: Mask,
+        embedder: Embedder,
+        general: Generalizer | None = None,  # fitted on the same thoughts, where one is at hand
+    ) -> None:
         acted = [thought for thought in thoughts if thought.kind is not None]
         self.mask, self.embedder = mask, embedder
-        self.general = Generalizer.fit(acted, mask)
+        self.general = general or Generalizer.fit(acted, mask)
         self._mine = self.rows(acted)
         self._vectors = embedder.embed(self._mine.texts)  # (mine rows, d)
         kinds = np.array([thought.kind or "" for thought in acted], dtype=object)
@@ -75,6 +81,11 @@ class Assigner:
         turns = _with_stage(self._vectors[rows], self._mine.stages[rows])
         self._kind_of_text = _KindModel(embedder.embed(steps), kinds[fit])
         self._kind_of_turn = _KindModel(turns, kinds[fit])
+
+    @property
+    def num_rows(self) -> int:
+        """Of the *mine* thoughts, as many as the rule can tell apart."""
+        return len(self._mine.texts)
 
     def rows(self, thoughts: Sequence[Thought]) -> Rows:
         """The thoughts as the rule sees them."""

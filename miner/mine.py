@@ -5,7 +5,8 @@ Deterministic whatever the row order: thoughts are put in canonical order first.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -16,18 +17,16 @@ from ..data.traces import Trace
 from .abstract import Generalizer
 from .assign import Assigner
 from .choose import Chosen, LeftOut, RedundantPair, choose, frequent_groups, redundant_pairs
-from .cluster import NOISE, Clustering
 from .embed import Embedder
 from .mask import Mask
-from .mask_rules import MaskRules
+from .mask_rules import MaskRules, shipped_rules
+from .moves import Moves, Spoken, find_moves, speak
 from .phrase import Phrase, phrases_of
-from .sampling import cluster_many
+from .stages import Kept, Rows, StageRecord, Stages, digest_of
 from .thoughts import Thought, thoughts_of
-from .vectors import usable
 from .weights import TurnOrigin, lifted, outcome_lift, question_weights
 from .wishes import Wishes
 
-MIN_NEARNESS = 0.55  # cosine of a phrase and the centre of the group that it may speak for
 Progress = Callable[[str], None]
 
 
@@ -43,6 +42,7 @@ class MinerSettings:
     min_action_share: float = 0.2  # of the support, for a kind to be an expected action
     min_group_share: float = 0.05  # of all weight, for a group to be owed a candidate
     wishes: Wishes = field(default_factory=Wishes)
+    resume: Path | None = None  # folder where finished stages are kept, and found again
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,7 @@ class MiningResult:
     left_out: tuple[LeftOut, ...] = ()
     twins: tuple[tuple[str, str, float], ...] = ()
     num_unusable: int = 0
+    stages: tuple[StageRecord, ...] = ()
 
 
 def mine(
@@ -79,23 +80,32 @@ def mine(
     """Mines `traces` (their *mine* questions) into a set called `name`; NothingToDo says why there is none."""
     settings = settings or MinerSettings()
     thoughts = mineable(traces)
+    stages = Stages(digest_of(thought.turn for thought in thoughts), settings.resume)
     progress("mask")
-    mask = Mask.fit(thoughts, rules)
-    progress("embed")
-    assigner = Assigner(thoughts, mask, embedder)
-    progress("cluster")
-    moves = _find_moves(thoughts, assigner.general, embedder)
+    general = _generalize(thoughts, rules, stages)
     progress("phrase")
-    phrases = phrases_of(thoughts, assigner.general)
-    if not phrases:
-        raise NothingToDo(
-            f"none of {len(thoughts)} thoughts holds a sentence that can be said of any question; "
-            "import more traces, or write candidates by hand in `forethought ui`"
-        )
-    spoken = _speak(moves, phrases, embedder)
+    phrases = _find_phrases(thoughts, general, stages)
+    progress("embed")
+    assigner = stages.run(
+        "embed",
+        lambda: Assigner(thoughts, general.mask, embedder, general),
+        lambda made: Rows(len(thoughts), made.num_rows),
+    )
+    progress("cluster")
+    moves = find_moves(thoughts, assigner, stages)
+    spoken = speak(moves, phrases, embedder)
     progress("choose")
-    choice = _choose(thoughts, moves, spoken, assigner, settings)
-    candidates = _candidates(choice.texts, thoughts, assigner, settings)
+    choice = stages.run(
+        "choose",
+        lambda: _choose(thoughts, moves, spoken, assigner, settings),
+        lambda made: Rows(len(spoken.phrases), len(made.texts)),
+    )
+    progress("assign")
+    candidates = stages.run(
+        "assign",
+        lambda: supported(choice.texts, thoughts, assigner, settings),
+        lambda made: Rows(len(thoughts), sum(len(one.support) for one in made)),
+    )
     return MiningResult(
         candidate_set=CandidateSet(name, candidates),
         coverage=choice.chosen.coverage,
@@ -109,7 +119,52 @@ def mine(
         num_phrases=len(phrases),
         num_unusable=moves.num_unusable,
         assigned_share=sum(len(c.support) for c in candidates) / len(thoughts),
+        stages=tuple(stages.records),
     )
+
+
+def _generalize(
+    thoughts: Sequence[Thought], rules: MaskRules | None, stages: Stages
+) -> Generalizer:
+    """What the thoughts say of any question: the mask is fitted, and each thought is masked."""
+    patterns = [f"{r.name} {r.kind} {r.pattern.pattern}" for r in (rules or shipped_rules()).rules]
+    mask = stages.run(
+        "fit",
+        lambda: Mask.fit(thoughts, rules),
+        lambda made: Rows(len(thoughts), sum(map(len, made.shares.values()))),
+        Kept(
+            lambda made: {"shares": made.shares}, lambda kept: Mask(kept["shares"], rules), patterns
+        ),
+    )
+    return stages.run(
+        "mask",
+        lambda: Generalizer.fit(thoughts, mask),
+        lambda made: Rows(len(thoughts), made.num_said),
+        Kept(
+            lambda made: made.as_product(thoughts),
+            lambda kept: Generalizer.from_product(kept, thoughts, mask),
+        ),
+    )
+
+
+def _find_phrases(
+    thoughts: Sequence[Thought], general: Generalizer, stages: Stages
+) -> list[Phrase]:
+    phrases = stages.run(
+        "phrase",
+        lambda: phrases_of(thoughts, general),
+        lambda made: Rows(general.num_said, len(made)),
+        Kept(
+            lambda made: {"phrases": [astuple(phrase) for phrase in made]},
+            lambda kept: [Phrase(*fields) for fields in kept["phrases"]],
+        ),
+    )
+    if not phrases:
+        raise NothingToDo(
+            f"none of {len(thoughts)} thoughts holds a sentence that can be said of any question; "
+            "import more traces, or write candidates by hand in `forethought ui`"
+        )
+    return phrases
 
 
 def mineable(traces: Iterable[Trace]) -> list[Thought]:
@@ -130,68 +185,6 @@ def mineable(traces: Iterable[Trace]) -> list[Thought]:
 
 
 @dataclass(frozen=True)
-class _Moves:
-    """Distinct thoughts said in general, with their vectors and groups; `labels` (turns,) are each turn's group."""
-
-    texts: tuple[str, ...]
-    vectors: np.ndarray
-    clustering: Clustering
-    labels: np.ndarray
-    num_unusable: int
-
-
-def _find_moves(thoughts: Sequence[Thought], general: Generalizer, embedder: Embedder) -> _Moves:
-    """Groups of what recurs. Texts whose vector is no vector are noise: they would spoil every group."""
-    said = [general.say(thought) for thought in thoughts]
-    counts = Counter(said)
-    texts = tuple(counts)
-    vectors = embedder.embed(texts)
-    fit = np.flatnonzero(usable(vectors))
-    labels = np.full(len(texts), NOISE)
-    weights = [counts[texts[row]] for row in fit]
-    labels[fit] = cluster_many(vectors[fit], weights, _situations(thoughts, said)[fit]).labels
-    of_text = dict(zip(texts, labels.tolist(), strict=True))
-    turns = np.array([of_text[text] for text in said])
-    return _Moves(texts, vectors, Clustering(labels), turns, len(texts) - len(fit))
-
-
-def _situations(thoughts: Sequence[Thought], said: Sequence[str]) -> np.ndarray:
-    """(distinct texts,): number of the stage and kind of action of the first turn that says it."""
-    numbers: dict[tuple[int, str | None], int] = {}
-    first: dict[str, int] = {}
-    for thought, text in zip(thoughts, said, strict=True):
-        first.setdefault(text, numbers.setdefault((thought.stage, thought.kind), len(numbers)))
-    return np.array(list(first.values()))
-
-
-@dataclass(frozen=True)
-class _Spoken:
-    """The phrases that say some group, and which of them says which group."""
-
-    phrases: tuple[Phrase, ...]
-    column_of_group: dict[int, int]
-
-
-def _speak(moves: _Moves, phrases: Sequence[Phrase], embedder: Embedder) -> _Spoken:
-    """For each group the phrase nearest its centre, the more often spoken of near equals; noise gets none.
-
-    A group that no phrase is near has none either.
-    """
-    texts = embedder.embed([phrase.text for phrase in phrases])
-    spread = np.array([1 + np.log(phrase.questions) for phrase in phrases])
-    picked: dict[int, int] = {}  # row of a phrase -> its column among those picked
-    column_of_group = {}
-    for group, rows in enumerate(moves.clustering.groups):
-        centre = moves.vectors[rows].mean(axis=0)
-        nearness = texts @ centre / max(float(np.linalg.norm(centre)), 1e-12)
-        row = int((nearness + 0.02 * spread).round(6).argmax())
-        if nearness[row] < MIN_NEARNESS:
-            continue  # nothing says this move; better to tell than to let another speak for it
-        column_of_group[group] = picked.setdefault(row, len(picked))
-    return _Spoken(tuple(phrases[row] for row in picked), column_of_group)
-
-
-@dataclass(frozen=True)
 class _Choice:
     """The chosen texts in order, how they were chosen, and phrases too near to them."""
 
@@ -202,8 +195,8 @@ class _Choice:
 
 def _choose(
     thoughts: Sequence[Thought],
-    moves: _Moves,
-    spoken: _Spoken,
+    moves: Moves,
+    spoken: Spoken,
     assigner: Assigner,
     settings: MinerSettings,
 ) -> _Choice:
@@ -256,9 +249,10 @@ def _weights(thoughts: Sequence[Thought], labels: np.ndarray) -> np.ndarray:
     return lifted(question_weights([t.question for t in thoughts]), labels.tolist(), lift)
 
 
-def _candidates(
+def supported(
     texts: Sequence[str], thoughts: Sequence[Thought], assigner: Assigner, settings: MinerSettings
 ) -> tuple[Candidate, ...]:
+    """`texts` as candidates, each with the thoughts that the rule assigns it among them, and what followed those."""
     members: defaultdict[int, list[Thought]] = defaultdict(list)
     for thought, row in zip(thoughts, assigner.assign(thoughts, texts).rows, strict=True):
         if row is not None:
