@@ -11,37 +11,41 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+INTERRUPTED = 130  # what Ctrl-C exits with
 
-from ..data.errors import ForethoughtError
-from ..data.library import library_hash
-from ..data.store import DEFAULT, Store
-from . import terminal
-from .audit_commands import audit_app
-from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
-from .mining_commands import mining_app
-from .score_options import (
-    Calibration,
-    EngineKind,
-    Method,
-    ScoreOptions,
-    parse_normalisation,
-    require_served,
-)
-from .wiring import (
-    find_set,
-    make_embedder,
-    make_engine,
-    make_model,
-    open_existing,
-    open_if_there,
-)
+try:
+    import typer
+
+    from ..data.errors import ForethoughtError
+    from ..data.library import library_hash
+    from ..data.store import DEFAULT, Store
+    from . import terminal
+    from .audit_commands import audit_app
+    from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
+    from .mining_commands import mining_app
+    from .score_options import (
+        Calibration,
+        EngineKind,
+        Method,
+        ScoreOptions,
+        parse_normalisation,
+        require_served,
+    )
+    from .wiring import (
+        find_set,
+        make_embedder,
+        make_engine,
+        make_model,
+        open_existing,
+        open_if_there,
+    )
+except KeyboardInterrupt:  # these take a second, and nothing has begun
+    print("forethought: interrupted", file=sys.stderr)
+    sys.exit(INTERRUPTED)
 
 # Before torch loads: threads that spin while they wait take a shared machine's cores from whoever works,
 # this process included (an audit beside one busy process: 6 times slower).
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-
-INTERRUPTED = 130  # what Ctrl-C exits with
 
 app = typer.Typer(
     name="forethought",
@@ -252,10 +256,19 @@ def demo(
 def main() -> None:
     """Runs the CLI; a user's mistake becomes one line on standard error and an exit code."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # here, where a full disk can still be told in one line
     except ForethoughtError as error:
         print(terminal.printable(f"forethought: {error}"), file=sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        told = f"forethought: cannot go on: {error.strerror or error}{where}"
+        print(terminal.printable(told), file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in the buffer goes nowhere
+        sys.exit(ForethoughtError.exit_code)
     except SystemExit as stop:
         if stop.code == INTERRUPTED:
             print(
