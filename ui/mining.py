@@ -1,8 +1,9 @@
 """Mining as a service: the store's traces to a stored set, with the run's manifest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from ..data.candidates import CandidateSet
@@ -16,10 +17,12 @@ from ..miner.escape import with_escape
 from ..miner.mine import MinerSettings, MiningResult, mine, supported
 from ..miner.thoughts import thoughts_of
 from ..miner.wishes import Wishes
+from ..miner.writer import Writer
 from ..scorer.model import LanguageModel
 from .admitting import ReferenceGains
 from .auditing import Corpus
 from .wiring import BUILTIN
+from .writing import reworded
 
 LONGEST_NAME = 100
 VERSIONS = ("forethought", "hdbscan", "numpy", "scikit-learn", "sentence-transformers")
@@ -27,7 +30,7 @@ VERSIONS = ("forethought", "hdbscan", "numpy", "scikit-learn", "sentence-transfo
 
 @dataclass(frozen=True)
 class MiningRequest:
-    """What a user asks for. With a `reference` model only what surely gains on *choose* turns enters."""
+    """What a user asks for. A `writer` proposes wordings; with a `reference` only what surely gains on *choose* enters."""
 
     budget: int = 12
     source: str | None = None
@@ -35,6 +38,7 @@ class MiningRequest:
     escape: bool = False
     reference: LanguageModel | None = None
     seed: int = 0
+    resume: Path | None = None  # folder where finished stages are kept, and found again
 
 
 def mine_set(
@@ -49,20 +53,29 @@ def mine_set(
     if asked.source is not None and asked.source not in store.sources():
         known = ", ".join(store.sources()) or "none; import some traces"
         raise NotFound(f"no traces of source {asked.source!r}; there are: {known}")
-    settings = MinerSettings(budget=asked.budget, wishes=asked.wishes)
-    traces = list(store.traces(asked.source))
-    result = mine(traces, embedder, name, settings, progress)
+    settings = MinerSettings(budget=asked.budget, wishes=asked.wishes, resume=asked.resume)
+    read: list[str] = []
+    result = mine(_noted(store.traces(asked.source), read), embedder, name, settings, progress)
     manifest: dict[str, Any] = {
-        "traces": content_id("traces", sorted(trace.id for trace in traces)),
+        "traces": content_id("traces", sorted(read)),
         "source": asked.source,
         "embedder": embedder.name,
-        "settings": asdict(settings),
+        "settings": asdict(replace(settings, resume=None)),
+        "seed": asked.seed,
         "versions": {package: version(package) for package in VERSIONS},
+        "stages": [stage.as_json() for stage in result.stages],
         **figures(result),
     }
     candidate_set = result.candidate_set
+    if asked.writer:
+        progress("write")
+        corpus, kept = Corpus.of(traces, embedder), asked.wishes.pinned
+        candidate_set, manifest["phrasing"] = reworded(
+            candidate_set, corpus, store, asked.writer, settings, kept
+        )
     if asked.reference:
         progress("admit")
+        traces = list(store.traces(asked.source))
         candidate_set, admission = _admitted(candidate_set, traces, embedder, settings, asked)
         manifest["admission"] = admission.as_json()
     candidate_set = replace(candidate_set, manifest=manifest)
@@ -70,6 +83,13 @@ def mine_set(
         candidate_set = with_escape(candidate_set)
     store.save_set(candidate_set, reason="mined")
     return replace(result, candidate_set=candidate_set)
+
+
+def _noted(traces: Iterable[Trace], ids: list[str]) -> Iterator[Trace]:
+    """The traces, one at a time, while `ids` takes their ids."""
+    for trace in traces:
+        ids.append(trace.id)
+        yield trace
 
 
 def _admitted(

@@ -12,7 +12,7 @@ from rich.table import Table
 from ..data.store import DEFAULT
 from .command_options import AsJson, EmbedderPath, Model, Seed, StoreUrl
 from .terminal import OUT, plain, print_json, stages
-from .wiring import make_embedder, make_models, open_existing
+from .wiring import cache_folder, make_embedder, make_models, open_existing
 
 if TYPE_CHECKING:
     from .masking import MaskPreview
@@ -40,6 +40,14 @@ def mine(
         typer.Option("--admit", help="Only what surely gains on choose turns enters (minutes)."),
     ] = False,
     reference: Model = None,
+    writer: Annotated[
+        str | None,
+        typer.Option(help="A chat model that rewords: http://host:port/v1, a folder or a hub id."),
+    ] = None,
+    writer_model: Annotated[str | None, typer.Option(help="Its name at the URL.")] = None,
+    writer_calls: Annotated[
+        int | None, typer.Option(min=0, help="Ask it at most so often.")
+    ] = None,
     embedder: EmbedderPath = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -48,11 +56,12 @@ def mine(
     from ..miner.wishes import Wishes
     from .audit_table import show_mining
     from .mining import MiningRequest, mine_set
+    from .writing import make_writer
 
     opened = open_existing(store)
     model = make_models(reference, None).reference if verify else None
     wishes = Wishes(tuple(pin or ()), tuple(ban or ()))
-    asked = MiningRequest(budget, source, wishes, escape, model, seed)
+    asked = MiningRequest(budget, source, wishes, escape, model, seed, cache_folder() / "stages")
     with stages("mine", quiet=as_json) as progress:
         result = mine_set(opened, name, make_embedder(embedder), asked, progress)
     show_mining(opened.candidate_set(name), result, as_json=as_json)
