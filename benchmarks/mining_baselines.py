@@ -27,9 +27,10 @@ MIN_ACTION_SHARE = recipe.MinerSettings().min_action_share
 def medoids(texts: Sequence[str], vectors: np.ndarray, size: int) -> list[str]:
     """The texts nearest the centres of k-means into `size` clusters, of the largest cluster first; `vectors` (texts, d)."""
     fitted = KMeans(min(size, len(set(texts))), n_init=10, random_state=SEED).fit(vectors)
-    distance = fitted.transform(vectors).round(6)  # (texts, clusters)
+    own = fitted.labels_[:, None] == np.arange(len(fitted.cluster_centers_))  # (texts, clusters)
+    distance = np.where(own, fitted.transform(vectors).round(6), np.inf)
     ordered = [cluster for cluster, _ in Counter(fitted.labels_.tolist()).most_common()]
-    return list(dict.fromkeys(texts[int(distance[:, cluster].argmin())] for cluster in ordered))
+    return [texts[int(distance[:, cluster].argmin())] for cluster in ordered]
 
 
 def topic_documents(
