@@ -71,13 +71,15 @@ class Reworder:
         quotes = [
             Quote(t.turn, t.text, mask.apply(t.text, t.owned).text) for t in self.corpus.thoughts
         ]
+        general = self.corpus.assigner.general
+        vectors = self.corpus.embedder.embed([general.say(t) for t in self.corpus.thoughts])
         row_of = {quote.turn: row for row, quote in enumerate(quotes)}
         own = [self.store.candidate_set(name) for name in self.store.set_names()]
         examples = examples_of(own, map(builtin, BUILTIN))
         return [
             gather(
                 quotes,
-                self.corpus.assigner.vectors,
+                vectors,
                 [row_of[turn] for turn in candidate.support],
                 candidate.text,
                 candidate.expected_actions,
