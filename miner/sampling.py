@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .cluster import NOISE, Clustering, cluster
+from .cluster import JOIN_DISTANCE, NOISE, Clustering, cluster
 
 MOST = 30_000  # rows that are clustered at once
-ROUNDS = 3
+ROUNDS = 2  # each of which looks twice, as `cluster` does
 LEAST_GAIN = 0.01  # of all weight; a round that brings less is the last
-RADIUS_SHARE = 0.9  # of a group's sampled rows that lie within its radius
+RADIUS_SHARE = 0.98  # of a group's sampled rows that lie within its radius
+FURTHEST = 1 - JOIN_DISTANCE  # cosine; no group reaches further than small data is joined
 BLOCK = 4096
 
 
@@ -59,7 +60,7 @@ def spheres_of(vectors: np.ndarray, labels: np.ndarray) -> Spheres:
         rows = vectors[labels == group]
         medoid = rows[int((rows @ rows.mean(axis=0)).round(6).argmax())]
         medoids.append(medoid)
-        cosines.append(np.quantile((rows @ medoid).round(6), 1 - RADIUS_SHARE))
+        cosines.append(max(FURTHEST, np.quantile((rows @ medoid).round(6), 1 - RADIUS_SHARE)))
     return Spheres(np.array(medoids, np.float32), np.array(cosines))
 
 
