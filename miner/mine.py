@@ -97,7 +97,7 @@ def mine(
     progress("choose")
     choice = stages.run(
         "choose",
-        lambda: _choose(thoughts, moves, spoken, assigner, settings),
+        lambda: choose_phrases(thoughts, moves, spoken, assigner, settings),
         lambda made: Rows(len(spoken.phrases), len(made.texts)),
     )
     progress("assign")
@@ -185,7 +185,7 @@ def mineable(traces: Iterable[Trace]) -> list[Thought]:
 
 
 @dataclass(frozen=True)
-class _Choice:
+class Choice:
     """The chosen texts in order, how they were chosen, and phrases too near to them."""
 
     texts: tuple[str, ...]
@@ -193,13 +193,13 @@ class _Choice:
     twins: tuple[tuple[str, str, float], ...]
 
 
-def _choose(
+def choose_phrases(
     thoughts: Sequence[Thought],
     moves: Moves,
     spoken: Spoken,
     assigner: Assigner,
     settings: MinerSettings,
-) -> _Choice:
+) -> Choice:
     mined = [phrase.text for phrase in spoken.phrases]
     texts = settings.wishes.phrases(mined)
     first = len(texts) - len(mined)  # pins that were not mined stand before
@@ -213,7 +213,7 @@ def _choose(
     terms = settings.wishes.terms(texts, settings.budget, groups=groups)
     chosen = choose(affinity, rows.total(weights), settings.budget, redundant, terms)
     pairs = redundant_pairs(chosen.rows, redundant, np.maximum(near.cosine, near.overlap))
-    return _Choice(
+    return Choice(
         tuple(texts[row] for row in chosen.rows), chosen, tuple(_twin(texts, p) for p in pairs)
     )
 
