@@ -148,10 +148,10 @@ class Eyes:
         )
         dtype = self._network.dtype
         layers = getattr(found, "deepstack_features", None) or ()
-        return Features(
-            torch.cat(tuple(found.pooler_output)).to(dtype),
-            tuple(torch.cat(tuple(layer)).to(dtype) for layer in layers),
-        )
+        embeddings = torch.cat(tuple(found.pooler_output)).to(dtype)
+        # A layer comes as one (n, H) in transformers 5.17, as one for each picture in 5.24.
+        flat = (torch.cat(tuple(layer)).to(dtype) for layer in layers)
+        return Features(embeddings, tuple(own.reshape(embeddings.shape) for own in flat))
 
 
 def _as_rgb(image: Any) -> Any:
