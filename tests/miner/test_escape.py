@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from forethought.data.candidates import CandidateSet, Status, written
 from forethought.miner.escape import ESCAPE, escape_id, with_escape
-from forethought.miner.phrase import lint
+from forethought.miner.lint import lint
 
 MINED = CandidateSet("moves", (written("I should search again."),), manifest={"seed": 0})
 
