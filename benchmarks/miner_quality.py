@@ -34,6 +34,7 @@ from forethought.data.identity import content_id
 from forethought.data.library import builtin, read_library
 from forethought.data.traces import Trace
 from forethought.miner.embed import CachedEmbedder, Embedder, SentenceEmbedder
+from forethought.miner.lint import lint
 from forethought.miner.mine import MinerSettings, mine
 from forethought.scorer.audit import AuditModels
 from forethought.scorer.summary import trial
@@ -151,7 +152,7 @@ def audited(
     }
 
     def progress(done: int, total: int) -> None:
-        if done % 10 == 0 or done == total:
+        if done % 5 == 0 or done == total:
             told(f"{source.name}: {done} of {total} turns priced")
 
     result = audit(corpus, list(sets.values()), models, plan, progress)
@@ -166,11 +167,11 @@ def audited(
 
 
 def checks_of(ours: CandidateSet, corpus: Corpus) -> list[str]:
-    """What our candidates promise by themselves: no instance words, and support."""
-    leaking = [c.text for c in ours.active if corpus.mask.leaked_words(c.text)]
+    """What our candidates promise by themselves: no instance word, no filler, and support."""
+    leaking = [c.text for c in ours.active if corpus.mask.leaked_words(c.text) or lint(c.text)]
     rare = [c for c in ours.active if c.questions < FEWEST_QUESTIONS]
     return [
-        f"Ours, {len(ours.active)} texts: {len(leaking)} with an instance word"
+        f"Ours, {len(ours.active)} texts: {len(leaking)} with an instance word, filler or another fault that the lint names"
         + "".join(f'; "{text}"' for text in leaking)
         + f"; {len(rare)} supported by fewer than {FEWEST_QUESTIONS} questions; "
         f"fewest {min(c.questions for c in ours.active)}."
