@@ -205,12 +205,12 @@ class _Standing:
 
     def _merged(self, twins: Iterable[tuple[str, str, float]]) -> tuple[Merged, ...]:
         ids = {candidate.text: candidate.id for candidate in self.candidates}
-        found = []
-        for first, second, similarity in twins:
+        found: dict[str, Merged] = {}
+        for first, second, similarity in twins:  # the nearest first
             if (first in ids) != (second in ids):
                 text, into = (second, first) if first in ids else (first, second)
-                found.append(Merged(text, ids[into], similarity))
-        return tuple(found)
+                found.setdefault(text, Merged(text, ids[into], similarity))
+        return tuple(found.values())
 
     def _widened(self, candidate: Candidate, turns: Sequence[str]) -> Candidate:
         support = (*candidate.support, *turns)

@@ -21,8 +21,9 @@ from ..miner.writer import Writer
 from ..scorer.model import LanguageModel
 from .admitting import ReferenceGains
 from .auditing import Corpus
+from .growing import READ
 from .wiring import BUILTIN
-from .writing import reworded
+from .writing import Reworder
 
 LONGEST_NAME = 100
 VERSIONS = ("forethought", "hdbscan", "numpy", "scikit-learn", "sentence-transformers")
@@ -38,6 +39,7 @@ class MiningRequest:
     escape: bool = False
     reference: LanguageModel | None = None
     seed: int = 0
+    writer: Writer | None = None
     resume: Path | None = None  # folder where finished stages are kept, and found again
 
 
@@ -69,10 +71,9 @@ def mine_set(
     candidate_set = result.candidate_set
     if asked.writer:
         progress("write")
-        corpus, kept = Corpus.of(traces, embedder), asked.wishes.pinned
-        candidate_set, manifest["phrasing"] = reworded(
-            candidate_set, corpus, store, asked.writer, settings, kept
-        )
+        corpus = Corpus.of(list(store.traces(asked.source)), embedder)
+        reworder = Reworder(corpus, store, asked.writer, asked.wishes.pinned)
+        candidate_set, manifest["phrasing"] = reworder.reword(candidate_set, settings)
     if asked.reference:
         progress("admit")
         traces = list(store.traces(asked.source))
@@ -82,6 +83,7 @@ def mine_set(
     if asked.escape:
         candidate_set = with_escape(candidate_set)
     store.save_set(candidate_set, reason="mined")
+    store.put(READ, name, {"ids": read})
     return replace(result, candidate_set=candidate_set)
 
 

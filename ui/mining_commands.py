@@ -11,10 +11,12 @@ from rich.table import Table
 
 from ..data.store import DEFAULT
 from .command_options import AsJson, EmbedderPath, Model, Seed, StoreUrl
-from .terminal import OUT, plain, print_json, stages
+from .terminal import OUT, plain, print_json, set_json, show_set, stages
 from .wiring import cache_folder, make_embedder, make_models, open_existing
 
 if TYPE_CHECKING:
+    from ..data.candidates import CandidateSet
+    from ..miner.incremental import Growth
     from .masking import MaskPreview
 
 mining_app = typer.Typer()
@@ -48,6 +50,10 @@ def mine(
     writer_calls: Annotated[
         int | None, typer.Option(min=0, help="Ask it at most so often.")
     ] = None,
+    grow: Annotated[
+        str | None,
+        typer.Option(help="Grow this set instead by what was imported since; its candidates stay."),
+    ] = None,
     embedder: EmbedderPath = None,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -55,16 +61,34 @@ def mine(
     """Mine the traces' thoughts into a candidate set. Reads mine questions only, half of all; --admit choose ones too."""
     from ..miner.wishes import Wishes
     from .audit_table import show_mining
+    from .growing import grow_set
     from .mining import MiningRequest, mine_set
     from .writing import make_writer
 
     opened = open_existing(store)
+    if grow is not None:
+        with stages("grow", quiet=as_json) as progress:
+            growth = grow_set(opened, grow, make_embedder(embedder), budget, progress)
+        return show_growth(opened.candidate_set(grow), growth, as_json=as_json)
     model = make_models(reference, None).reference if verify else None
+    chat = make_writer(writer, writer_model, writer_calls) if writer else None
     wishes = Wishes(tuple(pin or ()), tuple(ban or ()))
-    asked = MiningRequest(budget, source, wishes, escape, model, seed, cache_folder() / "stages")
+    asked = MiningRequest(
+        budget, source, wishes, escape, model, seed, chat, cache_folder() / "stages"
+    )
     with stages("mine", quiet=as_json) as progress:
         result = mine_set(opened, name, make_embedder(embedder), asked, progress)
     show_mining(opened.candidate_set(name), result, as_json=as_json)
+
+
+def show_growth(candidate_set: CandidateSet, growth: Growth, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(set_json(candidate_set) | {"growth": growth.as_json()})
+    show_set(candidate_set)
+    OUT.print(
+        f"{growth.num_new} new turns to mine, {growth.num_placed} of them joined a candidate; "
+        f"{len(growth.added)} candidates proposed, {len(growth.merged)} sentences said one again"
+    )
 
 
 @mining_app.command()

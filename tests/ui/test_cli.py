@@ -340,3 +340,17 @@ def test_a_whole_store_checks_out_and_a_damaged_one_exits_1(call, script, filled
 
     assert code in (0, 1)
     assert json.loads(out)["ok"] == (code == 0)
+
+
+def test_mining_can_grow_a_set_by_what_was_imported_since(script, tmp_path):
+    url = tmp_path / "grown.db"
+    Store.open(url).add(runs(40))
+    mined = script("mine", "--name", "moves", "--store", url)
+    Store.open(url).add(runs(46))
+
+    grown = script("mine", "--grow", "moves", "--store", url)
+
+    ids = [candidate["id"] for candidate in mined["candidates"]]
+    assert [c["id"] for c in grown["candidates"]][: len(ids)] == ids
+    assert grown["growth"]["num_new"] >= grown["growth"]["num_placed"] >= 0
+    assert script("mine", "--grow", "moves", "--store", url)["growth"]["num_new"] == 0
