@@ -158,8 +158,9 @@ class _Standing:
             row for one, row in zip(new, placed.nearest, strict=True) if one.turn in support
         )
         row, count = near.most_common(1)[0]
-        is_split = row is not None and count >= SPLIT_SHARE * len(support)
-        return Lineage(proposal.id, (self.candidates[row].id,) if is_split else ())
+        if row is None or count < SPLIT_SHARE * len(support):
+            return Lineage(proposal.id, ())
+        return Lineage(proposal.id, (self.candidates[row].id,))
 
     def grown(
         self,
@@ -176,7 +177,8 @@ class _Standing:
         old = [self._widened(one, joined[one.id]) for one in self.set.candidates]
         first = [one for one in old if one.id != self.escape]
         last = [one for one in old if one.id == self.escape]
-        told = [*self.set.manifest.get(LINEAGE, ()), *(one._asdict() for one in added)]
+        before: Any = self.set.manifest.get(LINEAGE, ())
+        told = [*before, *(one._asdict() for one in added)]
         return replace(
             self.set,
             candidates=(*first, *proposals, *last),

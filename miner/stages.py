@@ -133,7 +133,7 @@ def _write(path: Path, product: Product) -> None:
         for name, value in product.items()
     }
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-        np.savez(file, **arrays)
+        np.savez(file, allow_pickle=False, **arrays)
     os.replace(file.name, path)
 
 

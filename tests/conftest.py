@@ -12,9 +12,8 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 settings.register_profile("repeatable", derandomize=True, database=None)
 settings.register_profile("explore", max_examples=500, deadline=None, database=None)
-settings.load_profile(
-    "repeatable"
-)  # the same examples on every machine; `make explore` draws new ones
+# the same examples on every machine; `make explore` draws new ones
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(autouse=True)

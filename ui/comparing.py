@@ -204,7 +204,9 @@ def _likelihoods(records: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> np
 
 def _confusion_json(pair: Confusion, selection: Contest | None) -> Json:
     def told(found: Contest | None) -> Json | None:
-        return found and {"turns": found.turns, "close": found.close, "share": found.share}
+        if found is None:
+            return None
+        return {"turns": found.turns, "close": found.close, "share": found.share}
 
     return {
         "similarity": pair.similarity,

@@ -49,7 +49,7 @@ class Reworder:
     ) -> tuple[CandidateSet, list[dict[str, Any]]]:
         """The set with the words that pass the checks, and what became of each text."""
         asked = [c for c in candidate_set.candidates if c.support and c.text not in self.kept]
-        tools = tuple(sorted({t.kind for t in self.corpus.thoughts if t.kind}))
+        tools = frozenset(t.kind for t in self.corpus.thoughts if t.kind)
         checks = Checks(self.corpus.embedder, LintSettings(tools=tools))
         found = rephrase(self._evidence(asked), self.writer, checks)
         words = {c.text: result.text for c, result in zip(asked, found, strict=True)}
