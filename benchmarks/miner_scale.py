@@ -120,20 +120,21 @@ def measure(turns: int, vectors: str, data: Sequence[str]) -> None:
         store = Store.open(Path(folder) / "traces.db")
         store.add(many_traces(originals(data), turns))
         before = peak_mib()
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         result = mine_set(store, "scale", embedder, MiningRequest(32))
-        seconds = time.perf_counter() - started
+        seconds, processor = time.perf_counter() - started, time.process_time() - worked
         print(
             f"\n**{result.num_thoughts:,} turns**, {result.num_distinct:,} distinct texts, ", end=""
         )
         print(f"{result.num_clusters} groups, noise {result.noise_share:.0%}, {vectors} vectors\n")
         print(
-            "| stage | rows in | rows out | seconds | peak MiB |\n| --- | --- | --- | --- | --- |"
+            "| stage | rows in | rows out | seconds | processor | peak MiB |\n" + 6 * "| --- " + "|"
         )
         for stage in store.candidate_set("scale").manifest["stages"]:
             rows = f"{stage['rows']['into']:,} | {stage['rows']['out']:,}"
-            print(f"| {stage['name']} | {rows} | {stage['seconds']:.1f} | {stage['peak_mib']:,} |")
-        print(f"| all | | | {seconds:.1f} | {peak_mib():,} |")
+            spent = f"{stage['seconds']:.1f} | {stage['processor']:.1f} | {stage['peak_mib']:,}"
+            print(f"| {stage['name']} | {rows} | {spent} |")
+        print(f"| all | | | {seconds:.1f} | {processor:.1f} | {peak_mib():,} |")
         print(f"\nOf it embedding {embedder.texts:,} texts: {embedder.seconds:.1f} s. ", end="")
         packages = ("numpy", "scikit-learn", "hdbscan")
         print(f"Peak before mining {before:,} MiB. Python {sys.version.split()[0]}, ", end="")

@@ -11,7 +11,7 @@ import numpy as np
 
 from .cluster import JOIN_DISTANCE, NOISE, Clustering, cluster
 
-MOST = 30_000  # rows that are clustered at once
+MOST = 20_000  # rows that are clustered at once
 ROUNDS = 2  # each of which looks twice, as `cluster` does
 LEAST_GAIN = 0.01  # of all weight; a round that brings less is the last
 RADIUS_SHARE = 0.98  # of a group's sampled rows that lie within its radius

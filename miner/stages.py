@@ -41,12 +41,16 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class StageRecord:
-    """One stage of a run as its manifest tells it; `peak_mib` is the process's most memory until then."""
+    """One stage of a run as its manifest tells it; `peak_mib` is the process's most memory until then.
+
+    `seconds` by the clock, `processor` of this process: on a busy machine the clock runs on.
+    """
 
     name: str
     key: str
     rows: Rows
     seconds: float
+    processor: float
     peak_mib: int
     is_resumed: bool
 
@@ -79,7 +83,7 @@ class Stages:
         kept: Kept[T] | None = None,
     ) -> T:
         """What the stage made: as it was kept, or made now and kept."""
-        started = time.perf_counter()
+        started, worked = time.perf_counter(), time.process_time()
         found = None
         if kept:
             self._key = content_id("stage", [self._key, name, list(kept.parameters)])
@@ -88,8 +92,11 @@ class Stages:
         if kept and self._folder and found is None:
             _write(self._path(self._folder, name), kept.pack(made))
         seconds = round(time.perf_counter() - started, 3)
+        processor = round(time.process_time() - worked, 3)
         self.records.append(
-            StageRecord(name, self._key, rows(made), seconds, peak_mib(), found is not None)
+            StageRecord(
+                name, self._key, rows(made), seconds, processor, peak_mib(), found is not None
+            )
         )
         return made
 
