@@ -140,7 +140,7 @@ def _write(path: Path, product: Product) -> None:
         for name, value in product.items()
     }
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".tmp", delete=False) as file:
-        np.savez(file, allow_pickle=False, **arrays)
+        np.savez(file, **arrays)  # type: ignore[arg-type]
     os.replace(file.name, path)
 
 
