@@ -3,7 +3,6 @@
 Knows thoughts, vectors and texts; knows no language model, no score and no table. Every way is deterministic.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,17 +10,15 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 
-from forethought.data.candidates import Candidate, CandidateSet
-from forethought.data.identity import candidate_id
+from forethought.data.candidates import CandidateSet
 from forethought.miner import mine as recipe
 from forethought.miner.mask import Mask
 from forethought.miner.mask_rules import MaskRules
 from forethought.miner.slots import MaskedThought
-from forethought.miner.thoughts import Instance, Thought
+from forethought.miner.thoughts import Instance
 from forethought.ui.auditing import Corpus
 
 SEED = 0
-MIN_ACTION_SHARE = recipe.MinerSettings().min_action_share
 
 
 def medoids(texts: Sequence[str], vectors: np.ndarray, size: int) -> list[str]:
@@ -84,28 +81,7 @@ def supported(name: str, texts: Sequence[str], corpus: Corpus) -> CandidateSet:
 
     The same for every way, so that action agreement and reuse compare.
     """
-    texts = list(dict.fromkeys(texts))
-    members: list[list[Thought]] = [[] for _ in texts]
-    rows = corpus.assigner.assign(corpus.thoughts, texts).rows
-    for thought, row in zip(corpus.thoughts, rows, strict=True):
-        if row is not None:
-            members[row].append(thought)
-    return CandidateSet(
-        name,
-        tuple(
-            Candidate(
-                candidate_id(text),
-                text,
-                _expected(own),
-                support=tuple(thought.turn for thought in own),
-                questions=len({thought.question for thought in own}),
-            )
-            for text, own in zip(texts, members, strict=True)
-        ),
+    candidates = recipe.supported(
+        list(dict.fromkeys(texts)), corpus.thoughts, corpus.assigner, recipe.MinerSettings()
     )
-
-
-def _expected(members: Sequence[Thought]) -> tuple[str, ...]:
-    kinds = Counter(thought.kind for thought in members if thought.kind)
-    ordered = sorted(kinds, key=lambda kind: (-kinds[kind], kind))
-    return tuple(kind for kind in ordered if kinds[kind] >= MIN_ACTION_SHARE * len(members))
+    return CandidateSet(name, candidates)
