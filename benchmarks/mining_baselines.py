@@ -3,6 +3,7 @@
 Knows thoughts, vectors and texts; knows no language model, no score and no table. Every way is deterministic.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
