@@ -29,6 +29,7 @@ def app_command(port: int, *, headless: bool) -> list[str]:
         *("--server.address", "127.0.0.1"),
         *("--server.port", str(port)),
         *("--server.headless", "true" if headless else "false"),
+        *("--server.showEmailPrompt", "false"),
         *("--browser.gatherUsageStats", "false"),
         *("--server.fileWatcherType", "none"),
         *("--client.toolbarMode", "minimal"),

@@ -15,6 +15,7 @@ def test_the_app_listens_on_this_machine_only_and_reports_nothing():
     assert options["--server.address"] == "127.0.0.1"
     assert options["--server.port"] == "8599"
     assert options["--server.headless"] == "true"
+    assert options["--server.showEmailPrompt"] == "false", "a first start asks for nothing"
     assert options["--browser.gatherUsageStats"] == "false"
 
 
