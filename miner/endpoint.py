@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
 
+from ..data.addresses import Caller
 from .writer import CUT_OFF, Answer, NoAnswer, Request, WriterRefused, WriterUnavailable
 
 KEY_VARIABLE = "FORETHOUGHT_WRITER_KEY"
+CALLER = Caller("writer", KEY_VARIABLE, "http://127.0.0.1:8000/v1", WriterRefused)
 PATH = "/chat/completions"
 MOST_BYTES = 1 << 20  # of an answer: a sentence and its envelope have a few thousand
 QUOTED = 160  # characters of an error's body
@@ -52,10 +53,10 @@ class Endpoint:
         patience: Patience | None = None,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._parts = _server(url)
+        self._parts = CALLER.address(url)
         self.url = self._parts.geturl().rstrip("/")
         self.name = name
-        self._key = _header_value(key)
+        self._key = CALLER.secret(key)
         self._patience = patience or Patience()
         self._sleep = sleep
 
@@ -108,7 +109,7 @@ class Endpoint:
 
     def _connect(self) -> HTTPConnection:
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
-        assert self._parts.hostname, "_server lets no URL without a host through"
+        assert self._parts.hostname, "CALLER lets no URL without a host through"
         connection = kind(self._parts.hostname, self._parts.port, timeout=self._patience.connect)
         try:
             connection.connect()
@@ -193,27 +194,3 @@ def _retry_after(value: str | None) -> float | None:
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     except (ValueError, TypeError):
         return None
-
-
-def _server(url: str) -> SplitResult:
-    """`url` taken apart. One that holds a password is refused, and not repeated."""
-    parts = urlsplit(url)
-    if "@" in parts.netloc:
-        raise WriterRefused(
-            f"the writer's URL holds a user or password; set {KEY_VARIABLE} instead"
-        )
-    try:
-        port_is_valid = parts.port is None or parts.port > 0
-    except ValueError:
-        port_is_valid = False
-    whole = parts.scheme in ("http", "https") and parts.hostname and port_is_valid
-    if not whole or parts.query or parts.fragment:
-        raise WriterRefused(f"{url!r} is no writer's URL; give one like http://127.0.0.1:8000/v1")
-    return parts
-
-
-def _header_value(key: str | None) -> str:
-    key = (key or "").strip()
-    if not (key.isascii() and key.isprintable()):
-        raise WriterRefused(f"{KEY_VARIABLE} holds characters that no HTTP header may")
-    return key

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, urlsplit
 
+from ...data.addresses import Caller
 from ...data.errors import EngineError
 
 TOKEN_VARIABLE = "FORETHOUGHT_ENGINE_TOKEN"
+CALLER = Caller("engine", TOKEN_VARIABLE, "http://127.0.0.1:30000", EngineError)
 QUOTED = 160  # characters of an error's body
 
 
@@ -53,10 +54,12 @@ class Transport:
     def __init__(
         self, url: str, patience: Patience | None = None, token: str | None = None
     ) -> None:
-        self._parts = _server(url)
+        parts = CALLER.address(url)
+        # some clients want `/v1` at the end
+        self._parts = parts._replace(path=parts.path.rstrip("/").removesuffix("/v1"))
         self.url = self._parts.geturl().rstrip("/")
         self._patience = patience or Patience()
-        self._token = _header_value(token)
+        self._token = CALLER.secret(token)
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Reply:
         """GET `path`, or POST `body` to it. EngineError in one line if no whole JSON answer comes."""
@@ -103,12 +106,12 @@ class Transport:
 
     def _connect(self) -> HTTPConnection:
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
-        assert self._parts.hostname, "_server lets no URL without a host through"
+        assert self._parts.hostname, "CALLER lets no URL without a host through"
         connection = kind(self._parts.hostname, self._parts.port, timeout=self._patience.connect)
         try:
             connection.connect()
         except UnicodeError as error:  # a host's label that is empty or too long
-            raise _no_url(self.url) from error
+            raise CALLER.no_url(self.url) from error
         except OSError as error:
             raise _Passing(f"no connection ({_name(error)}); is the server running?") from error
         connection.sock.settimeout(self._patience.read)
@@ -162,40 +165,6 @@ def listed(where: str, answer: Any, *path: str | int) -> list[Any]:
             f"{where}: {'.'.join(map(str, path))} is no list; the engine is another, or too old"
         )
     return found
-
-
-def _server(url: str) -> SplitResult:
-    """`url` taken apart, without the `/v1` that some clients want at its end. One that holds a password is refused, and not repeated."""
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise _no_url(url) from error
-    if "@" in parts.netloc:
-        raise _no_url(url)
-    try:
-        port_is_valid = parts.port is None or parts.port > 0
-    except ValueError:
-        port_is_valid = False
-    whole = parts.scheme in ("http", "https") and parts.hostname and port_is_valid
-    is_plain = url.isascii() and url.isprintable() and " " not in url
-    if not (whole and is_plain) or parts.query or parts.fragment:
-        raise _no_url(url)
-    return parts._replace(path=parts.path.rstrip("/").removesuffix("/v1"))
-
-
-def _no_url(url: str) -> EngineError:
-    if "@" in url:
-        return EngineError(
-            f"the engine's URL holds a user or password; set {TOKEN_VARIABLE} instead"
-        )
-    return EngineError(f"{url!r} is no engine's URL; give one like http://127.0.0.1:30000")
-
-
-def _header_value(token: str | None) -> str:
-    token = (token or "").strip()
-    if not (token.isascii() and token.isprintable()):
-        raise EngineError(f"{TOKEN_VARIABLE} holds characters that no HTTP header may")
-    return token
 
 
 def _name(error: Exception) -> str:

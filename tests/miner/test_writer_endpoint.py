@@ -185,6 +185,8 @@ def test_nobody_listening_is_told(server, waits):
         "http://a:0/v1",
         "http://a:x/v1",
         "http://a/v1?k=1",
+        "http://[::1/v1",
+        "http://a b/v1",
     ],
 )
 def test_what_is_no_url_is_refused_before_it_is_asked(url):
