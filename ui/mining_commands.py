@@ -10,9 +10,10 @@ import typer
 from rich.table import Table
 
 from ..data.store import DEFAULT
+from ..scorer.cache import cache_folder
 from .command_options import AsJson, EmbedderPath, Model, Seed, StoreUrl
 from .terminal import OUT, plain, print_json, set_json, show_set, stages
-from .wiring import cache_folder, make_embedder, make_models, open_existing
+from .wiring import make_embedder, make_models, open_existing
 
 if TYPE_CHECKING:
     from ..data.candidates import CandidateSet

@@ -16,9 +16,9 @@ from ..scorer.audit import (
     text_lengths,
     uncalibrated_record,
 )
+from ..scorer.cache import cache_folder
 from ..scorer.model import LanguageModel
 from .price_cache import PriceCache
-from .wiring import cache_folder
 
 Json = dict[str, Any]
 Beginnings = Mapping[str, Mapping[str, str]]

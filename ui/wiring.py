@@ -16,6 +16,7 @@ from ..data.candidates import CandidateSet
 from ..data.errors import ForethoughtError, NotFound
 from ..data.library import LIBRARIES, builtin, read_library
 from ..data.store import Store
+from ..scorer.cache import cache_folder
 
 if TYPE_CHECKING:
     from ..miner.embed import Embedder
@@ -45,11 +46,6 @@ def open_existing(url: str) -> Store:
 def open_if_there(url: str) -> Store | None:
     """The store at `url`, None where a path names none yet: built-in sets and files need no store."""
     return Store.open(url) if "://" in url or Path(url).exists() else None
-
-
-def cache_folder() -> Path:
-    """Where converted models and vectors are kept: $FORETHOUGHT_CACHE, else ~/.cache/forethought."""
-    return Path(os.environ.get("FORETHOUGHT_CACHE") or Path.home() / ".cache" / "forethought")
 
 
 def make_embedder(spec: str | None) -> Embedder:

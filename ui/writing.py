@@ -18,8 +18,9 @@ from ..miner.mine import MinerSettings, supported
 from ..miner.quotes import examples_of, gather
 from ..miner.rephrase import Checks, rephrase
 from ..miner.writer import ChatModel, Evidence, Quote, Writer
+from ..scorer.cache import cache_folder
 from .auditing import Corpus
-from .wiring import BUILTIN, cache_folder
+from .wiring import BUILTIN
 
 
 def make_writer(place: str, name: str | None, most_calls: int | None) -> ChatWriter:
