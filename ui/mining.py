@@ -1,6 +1,6 @@
 """Mining as a service: the store's traces to a stored set, with the run's manifest."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -69,15 +69,15 @@ def mine_set(
         **figures(result),
     }
     candidate_set = result.candidate_set
+    if asked.writer or asked.reference:
+        corpus = Corpus.of(list(store.traces(asked.source)), embedder)
     if asked.writer:
         progress("write")
-        corpus = Corpus.of(list(store.traces(asked.source)), embedder)
         reworder = Reworder(corpus, store, asked.writer, asked.wishes.pinned)
         candidate_set, manifest["phrasing"] = reworder.reword(candidate_set, settings)
     if asked.reference:
         progress("admit")
-        traces = list(store.traces(asked.source))
-        candidate_set, admission = _admitted(candidate_set, traces, embedder, settings, asked)
+        candidate_set, admission = _admitted(candidate_set, corpus, settings, asked)
         manifest["admission"] = admission.as_json()
     candidate_set = replace(candidate_set, manifest=manifest)
     if asked.escape:
@@ -96,18 +96,16 @@ def _noted(traces: Iterable[Trace], ids: list[str]) -> Iterator[Trace]:
 
 def _admitted(
     candidate_set: CandidateSet,
-    traces: Sequence[Trace],
-    embedder: Embedder,
+    corpus: Corpus,
     settings: MinerSettings,
     asked: MiningRequest,
 ) -> tuple[CandidateSet, Admission]:
     """The set less what does not surely gain on *choose* turns, and every candidate's trial."""
     assert asked.reference is not None
-    corpus = Corpus.of(traces, embedder)
-    by_turn = {thought.turn: thought for thought in thoughts_of(traces)}
+    by_turn = {thought.turn: thought for thought in thoughts_of(corpus.traces)}
     admission = admit(
         [candidate.text for candidate in candidate_set.candidates],
-        ReferenceGains(traces, asked.reference, seed=asked.seed),
+        ReferenceGains(corpus.traces, asked.reference, seed=asked.seed),
         lambda turns, texts: corpus.assigner.assign([by_turn[t] for t in turns], texts).rows,
         pinned=asked.wishes.pinned,
         seed=asked.seed,
