@@ -131,9 +131,8 @@ class Replayed:
         return len(self.trie.tokens)
 
     def continuation(self, index: int) -> Continuation:
-        return continuation_of(
-            self.trie, index, self.trie.nodes(index), self.keys, self.values, self.state
-        )
+        slots = torch.from_numpy(self.trie.nodes(index)).to(self.keys[0].device)
+        return continuation_of(self.trie, index, slots, self.keys, self.values, self.state)
 
 
 class TrieRecording:

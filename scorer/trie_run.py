@@ -77,7 +77,7 @@ class TrieRun:
 
     def continuation(self, index: int) -> Continuation:
         """Sequence `index` of the trie as Context.commit takes it; all its nodes must have run."""
-        slots = self._slots[self.trie.nodes(index)]
+        slots = self._to_device(self._slots[self.trie.nodes(index)])
         return continuation_of(self.trie, index, slots, self._keys, self._values, self._state)
 
     def _run(self, block: Block) -> None:
@@ -166,17 +166,16 @@ class _Stem:
 def continuation_of(
     trie: Trie,
     index: int,
-    slots: np.ndarray,
+    slots: Tensor,
     keys: Sequence[Tensor],
     values: Sequence[Tensor],
     state: int,
 ) -> Continuation:
     """Sequence `index` with the keys and values that stand at `slots`; a layer each: (1, B, nodes run, D)."""
-    places = [torch.from_numpy(slots).to(tensor.device) for tensor in keys[:1]]
     return Continuation(
         ids=trie.sequences[index],
-        keys=tuple(tensor[:, :, places[0]] for tensor in keys),
-        values=tuple(tensor[:, :, places[0]] for tensor in values),
+        keys=tuple(tensor[:, :, slots] for tensor in keys),
+        values=tuple(tensor[:, :, slots] for tensor in values),
         state=state,
     )
 
