@@ -1,13 +1,12 @@
-"""How well phrases stand for turns, read a phrase at a time: a dense matrix, or a sparse one of the nearest phrases only.
+"""How well phrases stand for turns, read a phrase at a time: a dense matrix, or a sparse one.
 
 Knows nothing of thoughts, texts or weights.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array, issparse, sparray, vstack
+from scipy.sparse import csc_array, issparse, sparray
 
 Similarity: TypeAlias = np.ndarray | sparray  # (turns, phrases), >= 0
 
@@ -47,17 +46,3 @@ class Columns:
             rows, values = self.column(phrase)
             nearest[rows] = np.maximum(nearest[rows], values)
         return nearest
-
-
-def keep_nearest(blocks: Iterable[np.ndarray], keep: int) -> csc_array:
-    """(turns, phrases) out of `blocks` (some turns, phrases) of it, a block in memory at a time.
-
-    Each turn keeps its `keep` nearest phrases and all that are as near as the last of them, so that what is kept does not depend on
-    the order of phrases.
-    """
-    packed = []
-    for block in blocks:
-        keeps = min(keep, block.shape[1])
-        edge = np.partition(block, -keeps, axis=1)[:, [-keeps]] if keeps else np.inf
-        packed.append(csr_array(np.where((block >= edge) & (block > 0), block, 0)))
-    return csc_array(vstack(packed, format="csc")) if packed else csc_array((0, 0))

@@ -22,7 +22,6 @@ from forethought.miner.choose import (
     frequent_groups,
     redundant_pairs,
 )
-from forethought.miner.similarity import keep_nearest
 
 SIMILARITY = arrays(float, (6, 5), elements=st.floats(0, 1, width=32))
 WEIGHTS = arrays(float, 6, elements=st.floats(0.125, 4, width=32))
@@ -144,18 +143,6 @@ def test_dense_and_sparse_similarities_choose_the_same(kind, seed):
     assert other.rows == dense.rows
     assert other.gains == dense.gains
     assert other.coverage == pytest.approx(dense.coverage)
-
-
-@given(st.integers(0, 20), st.integers(1, 14), st.integers(1, 40))
-def test_the_nearest_phrases_are_kept_block_by_block(seed, keep, size):
-    similarity = drawn(seed).round(1)
-    kept = keep_nearest((similarity[i : i + size] for i in range(0, 40, size)), keep).toarray()
-
-    for row, full in zip(kept, similarity, strict=True):
-        edge = sorted(full)[-min(keep, 12)]
-        assert row.tolist() == [v if v >= edge else 0 for v in full]
-    if keep >= 12:
-        assert choose(kept, np.ones(40), 5) == choose(similarity, np.ones(40), 5)
 
 
 def test_a_caller_s_sparse_similarity_is_left_as_it_is():
@@ -288,23 +275,20 @@ def clustered(num_turns: int, num_phrases: int) -> tuple[np.ndarray, np.ndarray]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sparse", "most_mb"), [(True, 200), (False, 450)])
-def test_two_thousand_phrases_for_fifty_thousand_turns(sparse, most_mb):
-    """Memory beside the dense similarity; `-s` prints it and the time of one choice."""
+def test_two_thousand_phrases_for_fifty_thousand_turns():
+    """Memory beside the similarity; `-s` prints it and the time of one choice."""
     turns, phrases = clustered(50_000, 2_000)
-    blocks = (np.maximum(turns[i : i + 1000] @ phrases.T, 0) for i in range(0, 50_000, 1000))
-    similarity = None if sparse else np.concatenate(list(blocks))
+    similarity = np.maximum(turns @ phrases.T, 0)
     tracemalloc.start()
     try:
-        kept = keep_nearest(blocks, 64) if similarity is None else similarity
-        traced = choose(kept, np.ones(50_000), 64, phrases @ phrases.T > 0.8)
+        traced = choose(similarity, np.ones(50_000), 64, phrases @ phrases.T > 0.8)
         peak = tracemalloc.get_traced_memory()[1] / 2**20
     finally:
         tracemalloc.stop()  # it makes everything slower
     start = time.perf_counter()
-    chosen = choose(kept, np.ones(50_000), 64, phrases @ phrases.T > 0.8)
-    print(f"{sparse = }: {time.perf_counter() - start:.1f} s, {peak:.0f} MB")
+    chosen = choose(similarity, np.ones(50_000), 64, phrases @ phrases.T > 0.8)
+    print(f"{time.perf_counter() - start:.1f} s, {peak:.0f} MB")
 
     assert chosen == traced
     assert len(chosen.rows) == 64
-    assert peak < most_mb
+    assert peak < 450
