@@ -1,17 +1,37 @@
-"""The Streamlit script: which store, which pages. Screens are modules; this is the only file that Streamlit runs.
+"""The Streamlit script: who looks, at which store, which pages. Screens are modules; this is the only file that Streamlit runs.
 
-$FORETHOUGHT_STORE names the store (default forethought.db), $FORETHOUGHT_SET the set to open first.
+$FORETHOUGHT_STORE names the store (default forethought.db), $FORETHOUGHT_SET the set to open first, $FORETHOUGHT_AUTH the
+file of a login where there is one. A page is a row of `PAGES`: its group, its title, its module with `show(store, preferred)`.
 """
 
 import os
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from forethought.data.errors import ForethoughtError
 from forethought.data.store import DEFAULT, Store
-from forethought.ui import cards, overview_screen, review_screen
+from forethought.ui import cards, login_screen
+from forethought.ui.access import Access, Actor, Role, guarded, read_access
+from forethought.ui.serving import AUTH_VARIABLE, STORE_VARIABLE
 from forethought.ui.wiring import open_existing
+
+PAGES = (
+    ("Set", "Overview", "overview_screen"),
+    ("Set", "Review", "review_screen"),
+    ("Set", "Gaps", "gaps_screen"),
+    ("Set", "Map", "map_screen"),
+    ("Set", "Table", "table_screen"),
+    ("Set", "Play", "play_screen"),
+    ("Set", "Versions", "versions_screen"),
+    ("Set", "Export", "export_screen"),
+    ("Store", "Traces", "traces_screen"),
+    ("Store", "Runs", "runs_screen"),
+)
+HERE = Path(__file__).parent
 
 
 @st.cache_resource
@@ -20,29 +40,71 @@ def opened(url: str) -> Store:
     return open_existing(url)
 
 
-def page(show: Callable[[Store, str | None], None]) -> Callable[[], None]:
-    """`show` on the store; a mistake or a broken store becomes a message on the page."""
+@st.cache_resource
+def allowed(url: str, role: Role) -> Store:
+    """The store as people of one role may use it."""
+    return guarded(opened(url), role)
+
+
+@st.cache_resource
+def access(path: str) -> Access:
+    return read_access(path)
+
+
+def identified() -> Actor | None:
+    """Who looks; None, with what to do on the page, for someone who is not logged in or has no role."""
+    path = os.environ.get(AUTH_VARIABLE)
+    if path is None:
+        return login_screen.named()
+    if not st.user.is_logged_in:
+        login_screen.show(st.login)
+        return None
+    try:
+        return access(path).actor(st.user.to_dict())
+    except ForethoughtError as error:
+        cards.problem(str(error))
+        st.button("Log out", on_click=st.logout)
+        return None
+
+
+def page(module: str, actor: Actor) -> Callable[[], None]:
+    """A screen on the store; a mistake or a broken store becomes a message on the page."""
 
     def run() -> None:
         try:
-            show(
-                opened(os.environ.get("FORETHOUGHT_STORE", DEFAULT)),
-                os.environ.get("FORETHOUGHT_SET"),
-            )
+            store = allowed(os.environ.get(STORE_VARIABLE, DEFAULT), actor.role)
+            screen = import_module(f"forethought.ui.{module}")
+            screen.show(store, os.environ.get("FORETHOUGHT_SET"))
         except ForethoughtError as error:
             cards.problem(str(error))
 
     return run
 
 
+def pages(actor: Actor) -> dict[str, list[Any]]:
+    """The pages whose screens exist, by group. No icons: Streamlit would fetch one for the browser's tab."""
+    groups: dict[str, list[Any]] = {}
+    for group, title, module in PAGES:
+        if (HERE / f"{module}.py").exists():
+            is_first = title == PAGES[0][1]
+            shown = st.Page(
+                page(module, actor), title=title, url_path=title.lower(), default=is_first
+            )
+            groups.setdefault(group, []).append(shown)
+    return groups
+
+
 def main() -> None:
     st.set_page_config(page_title="Forethought", layout="wide")
-    # No icons: Streamlit would fetch a page's icon for the browser tab from the network.
-    overview = st.Page(
-        page(overview_screen.show), title="Overview", url_path="overview", default=True
-    )
-    review = st.Page(page(review_screen.show), title="Review", url_path="review")
-    st.navigation([overview, review]).run()
+    actor = identified()
+    if actor is None:
+        return
+    cards.set_actor(actor)
+    st.navigation(pages(actor), expanded=True).run()
+    if AUTH_VARIABLE in os.environ:
+        login_screen.logged_in(actor, st.logout)
+    else:
+        login_screen.name_yourself(actor)
 
 
 main()

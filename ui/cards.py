@@ -11,6 +11,7 @@ import streamlit as st
 
 from ..data.candidates import Candidate, Status
 from ..data.store import Store
+from .access import Actor, local_actor
 from .charts import legible
 from .curation import NextStep, Notice, View
 from .evidence import Evidence, EvidenceTurn
@@ -26,6 +27,7 @@ CLIP = (
 )
 PAGE = 25  # candidates listed at once
 CHOSEN = "chosen_set"
+ACTOR = "actor"
 
 
 class Button(NamedTuple):
@@ -35,6 +37,16 @@ class Button(NamedTuple):
     shortcut: str | None
     command: Callable[[], None]
     is_main: bool = False
+
+
+def set_actor(actor: Actor) -> None:
+    """Tell the screens who looks."""
+    st.session_state[ACTOR] = actor
+
+
+def actor() -> Actor:
+    """Who looks: `name` for the history, `require(right)` before what not everybody may do."""
+    return st.session_state.get(ACTOR) or local_actor()
 
 
 def pick_set(store: Store, preferred: str | None = None) -> str | None:
@@ -47,7 +59,14 @@ def pick_set(store: Store, preferred: str | None = None) -> str | None:
     chosen = st.session_state.get(CHOSEN, preferred)
     index = names.index(chosen) if chosen in names else 0
     with st.sidebar:
-        name = st.selectbox("Candidate set", names, index=index, key="set", format_func=legible)
+        name = st.selectbox(
+            "Candidate set",
+            names,
+            index=index,
+            key="set",
+            format_func=legible,
+            bind="query-params",  # survives a reload and another page
+        )
     st.session_state[CHOSEN] = name
     return name
 

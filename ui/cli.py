@@ -230,14 +230,21 @@ def check(store: StoreUrl = DEFAULT, as_json: AsJson = False) -> None:
 @app.command()
 def ui(
     store: StoreUrl = DEFAULT,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on 127.0.0.1.")] = 8501,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port it listens on.")] = 8501,
+    host: Annotated[str, typer.Option(help="Address it listens on.")] = "127.0.0.1",
+    auth: Annotated[
+        Path | None, typer.Option(help="TOML with [auth] for OIDC and [roles]: a login for all.")
+    ] = None,
+    no_login: Annotated[
+        bool, typer.Option("--no-login", help="Let others reach it without a login.")
+    ] = False,
     headless: Annotated[bool, typer.Option("--headless", help="Open no browser.")] = False,
 ) -> None:
-    """Start the curation app on this machine only."""
-    from .serving import serve
+    """Start the curation app; on this machine only, unless people log in or --no-login is given."""
+    from .serving import Serving, serve
 
     open_existing(store).close()
-    serve(store, port, headless=headless)
+    serve(Serving(store, port, host, auth, headless), without_login=no_login)
 
 
 @app.command()

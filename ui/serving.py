@@ -1,42 +1,93 @@
-"""How the app is started: Streamlit on the loopback address, usage statistics off, the store by environment."""
+"""How the app is started: where it listens, who may reach it, how it looks; the store and the login by environment."""
 
 import os
 import socket
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
 from ..data.errors import ForethoughtError
+from .access import is_loopback, read_access, require_guarded, require_login_ready
+
+LOOPBACK = "127.0.0.1"
+OWN_NAMES = ("localhost", LOOPBACK, "::1")
+STORE_VARIABLE, AUTH_VARIABLE = "FORETHOUGHT_STORE", "FORETHOUGHT_AUTH"
+HERE = Path(__file__).parent
 
 
-def serve(store: str, port: int, *, headless: bool) -> NoReturn:
-    """Becomes the app's server, so that whoever stops this process stops the server."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise ForethoughtError(
-                f"port {port} is taken or not yours; choose another --port"
-            ) from error
-    os.execve(sys.executable, app_command(port, headless=headless), app_environment(store))
+@dataclass(frozen=True)
+class Serving:
+    """One app: its store, where it listens, the secrets file of its login (None: nobody logs in)."""
+
+    store: str
+    port: int = 8501
+    host: str = LOOPBACK
+    auth: Path | None = None
+    headless: bool = False
+
+    @property
+    def address(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
 
 
-def app_command(port: int, *, headless: bool) -> list[str]:
-    """The command line that serves the app on 127.0.0.1."""
+def serve(serving: Serving, *, without_login: bool = False) -> NoReturn:
+    """Becomes the app's server, so that whoever stops this process stops the server.
+
+    Refuses an address that others reach without a login, a login that cannot work, and a taken port.
+    """
+    require_guarded(serving.host, serving.auth, without_login=without_login)
+    if serving.auth is not None:
+        read_access(serving.auth)
+        require_login_ready()
+    _require_free(serving.host, serving.port)
+    print(f"Forethought: {serving.address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    os.execve(sys.executable, app_command(serving), app_environment(serving))
+
+
+def app_command(serving: Serving) -> list[str]:
+    """The command line that serves the app."""
+    secrets = ("--secrets.files", str(serving.auth.resolve())) if serving.auth else ()
+    local = is_loopback(serving.host)
+    # A page elsewhere whose name was made to point here is not one of ours.
+    own_names = (part for name in OWN_NAMES for part in ("--server.allowedHosts", name))
     return [
-        *(sys.executable, "-m", "streamlit", "run", str(Path(__file__).with_name("app.py"))),
-        *("--server.address", "127.0.0.1"),
-        *("--server.port", str(port)),
-        *("--server.headless", "true" if headless else "false"),
+        *(sys.executable, "-m", "streamlit", "run", str(HERE / "app.py")),
+        *("--server.address", serving.host),
+        *("--server.port", str(serving.port)),
+        *("--server.headless", "true" if serving.headless else "false"),
         *("--server.showEmailPrompt", "false"),
-        *("--browser.gatherUsageStats", "false"),
         *("--server.fileWatcherType", "none"),
-        *("--client.toolbarMode", "minimal"),
+        *("--browser.gatherUsageStats", "false"),
+        *("--browser.serverAddress", "localhost" if local else serving.host),
+        *("--client.toolbarMode", "viewer"),  # the menu with the choice of theme, no Deploy
+        *("--client.showErrorDetails", "type"),
+        *("--logger.hideWelcomeMessage", "true"),  # nor its advertisement on the page
+        *("--theme.base", str(HERE / "theme.toml")),
+        *(own_names if local and not serving.auth else ()),
+        *secrets,
     ]
 
 
-def app_environment(store: str) -> dict[str, str]:
-    """The environment with the store's absolute address."""
+def app_environment(serving: Serving) -> dict[str, str]:
+    """The environment with the store's absolute address, and the login's file where there is one."""
+    store = serving.store
     address = store if "://" in store else str(Path(store).resolve())
-    return os.environ | {"FORETHOUGHT_STORE": address}
+    kept = {name: value for name, value in os.environ.items() if name != AUTH_VARIABLE}
+    auth = {AUTH_VARIABLE: str(serving.auth.resolve())} if serving.auth else {}
+    return kept | {STORE_VARIABLE: address} | auth
+
+
+def _require_free(host: str, port: int) -> None:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise ForethoughtError(
+            f"port {port} of {host} is taken or not yours; choose another --port"
+        ) from error
