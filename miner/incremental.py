@@ -19,6 +19,7 @@ from .assign import MIN_AFFINITY, Assigner
 from .embed import Embedder
 from .escape import escape_id
 from .mask import Mask
+from .mask_rules import MaskRules
 from .mine import MinerSettings, choose_phrases, mineable, supported
 from .moves import find_moves, speak
 from .phrase import MIN_QUESTIONS, phrases_of
@@ -77,17 +78,21 @@ def grow(
     known: Collection[str],
     embedder: Embedder,
     settings: MinerSettings | None = None,
+    rules: MaskRules | None = None,
 ) -> Growth:
     """`candidate_set` after `traces`, old and new ones; `known` are the ids of those that it was mined from.
 
     At most `settings.budget` candidates are added. Only *mine* questions are read; the order of traces does not matter.
+    `rules` are the mask rules that it was mined with, by default the shipped ones.
     """
     settings = settings or MinerSettings()
     thoughts = mineable(traces)
     new = [thought for thought in thoughts if thought.turn.rpartition(":")[0] not in known]
     if not new:
         return Growth(candidate_set, 0, 0)
-    standing = _Standing(candidate_set, Assigner(thoughts, Mask.fit(thoughts), embedder), thoughts)
+    standing = _Standing(
+        candidate_set, Assigner(thoughts, Mask.fit(thoughts, rules), embedder), thoughts
+    )
     placed = standing.place(new)
     left = [thought for thought, row in zip(new, placed.rows, strict=True) if row is None]
     proposed = standing.propose(left, settings) if left else _Proposed((), ())

@@ -6,13 +6,14 @@ by name rather than waited for.
 
 import tomllib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import regex
 
 from ..data.errors import InvalidRules
+from ..data.identity import content_id
 
 SHIPPED = Path(__file__).with_name("mask_rules.toml")
 KIND = regex.compile("[A-Z]{2,20}")
@@ -48,10 +49,19 @@ LOOKS_LIKE_SLOT = Rule("slot", "CODE", SLOT, regex.compile("<"))
 
 
 class MaskRules:
-    """Rules in order of precedence."""
+    """Rules in order of precedence, and the TOML `text` that they were read from."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[Rule], text: str = "") -> None:
         self.rules = (LOOKS_LIKE_SLOT, *rules)
+        self.text = text
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all that decides a mask: equal for files that differ in comments and examples only."""
+        parts = [
+            [r.name, r.kind, r.pattern.pattern, r.needs and r.needs.pattern] for r in self.rules
+        ]
+        return content_id("rules", parts)
 
     def take(self, text: str) -> list[Taken]:
         """What the rules take out of `text`, disjoint and in order; InvalidRules names a rule that takes too long."""
@@ -70,18 +80,27 @@ class MaskRules:
 def read_rules(path: Path | str = SHIPPED) -> MaskRules:
     """The rules in a TOML file like the shipped one; InvalidRules says which rule is wrong and how."""
     try:
-        listed = tomllib.loads(Path(path).read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise InvalidRules(f"{path}: no rules can be read from it ({error})") from error
+    return parse_rules(text, str(path))
+
+
+def parse_rules(text: str, where: str) -> MaskRules:
+    """The rules in the text of such a file; InvalidRules begins with `where` it stands."""
+    try:
+        listed = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidRules(f"{where}: no rules can be read from it ({error})") from error
     tables = listed.get("rule")
     if listed.keys() != {"rule"} or not isinstance(tables, list):
-        raise InvalidRules(f"{path}: holds {_names(listed)}; a rules file is a list of [[rule]]")
-    rules = [_rule(table, f"{path}, rule {i + 1}") for i, table in enumerate(tables)]
+        raise InvalidRules(f"{where}: holds {_names(listed)}; a rules file is a list of [[rule]]")
+    rules = [_rule(table, f"{where}, rule {i + 1}") for i, table in enumerate(tables)]
     names = [rule.name for rule in rules]
     for name in names:
         if names.count(name) > 1:
-            raise InvalidRules(f"{path}: two rules are called {name!r}")
-    return MaskRules(rules)
+            raise InvalidRules(f"{where}: two rules are called {name!r}")
+    return MaskRules(rules, text)
 
 
 @cache

@@ -10,7 +10,7 @@ import typer
 
 from ..data.store import DEFAULT
 from . import terminal
-from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
+from .command_options import AsJson, EmbedderPath, MaskRulesPath, Model, Seed, SetName, StoreUrl
 from .score_options import require_finite
 from .wiring import find_set, make_embedder, make_models, open_existing
 
@@ -123,13 +123,16 @@ def coverage(
     from .comparing import coverage_report
     from .comparison_table import show_coverage
     from .judging import read_judged
+    from .masking import rules_of
     from .result_file import require_writable, write_lines
 
     require_writable(uncovered)
     pairs = read_judged(judged) if judged else []
     opened = open_existing(store)
     candidate_set = find_set(opened, name)
-    corpus = Corpus.of(list(opened.traces(source)), make_embedder(embedder))
+    corpus = Corpus.of(
+        list(opened.traces(source)), make_embedder(embedder), rules_of(candidate_set)
+    )
     report = coverage_report(corpus, candidate_set, pairs)
     if uncovered is not None:
         write_lines(uncovered, report["uncovered"])
@@ -148,11 +151,12 @@ def pairs(
     from .auditing import Corpus
     from .comparing import confusable_pairs, read_records
     from .comparison_table import show_pairs
+    from .masking import rules_of
 
     recorded = read_records(records) if records else []
     opened = open_existing(store)
     candidate_set = find_set(opened, name)
-    corpus = Corpus.of(list(opened.traces()), make_embedder(embedder))
+    corpus = Corpus.of(list(opened.traces()), make_embedder(embedder), rules_of(candidate_set))
     show_pairs(confusable_pairs(corpus, candidate_set, recorded), as_json=as_json)
 
 
@@ -175,6 +179,7 @@ def drift(
     from .comparing import drift_report, released, traces_named
     from .comparison_table import show_drift
     from .judging import read_judged
+    from .masking import rules_of
 
     pairs = read_judged(judged) if judged else []
     opened = open_existing(store)
@@ -183,7 +188,9 @@ def drift(
         candidate_set = released(opened, candidate_set, release)
     traces = traces_named(opened, new)
     others = old or [source for source in opened.sources() if source not in new]
-    corpus = Corpus.of(traces_named(opened, others), make_embedder(embedder))
+    corpus = Corpus.of(
+        traces_named(opened, others), make_embedder(embedder), rules_of(candidate_set)
+    )
     report = drift_report(corpus, candidate_set, traces, pairs, seed)
     show_drift(report, as_json=as_json)
     if report["drift"]:
@@ -204,16 +211,19 @@ def transfer(
     reference: Annotated[
         str | None, typer.Option(help="Untrained model that prices actions; default SmolLM2.")
     ] = None,
+    mask_rules: MaskRulesPath = None,
     embedder: EmbedderPath = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Mined on each source, audited on every other: does a set carry over? Exit 3 if a source could not take part."""
+    from ..miner.mask_rules import read_rules
     from .comparison_table import show_transfer
     from .transferring import TransferPlan, transfer
 
     opened = open_existing(store)
-    plan = TransferPlan(tuple(sources or ()), budget, test or None, seed=seed)
+    rules = read_rules(mask_rules) if mask_rules else None
+    plan = TransferPlan(tuple(sources or ()), budget, test or None, seed=seed, rules=rules)
     models = make_models(reference, reference) if recovery else None
     with terminal.stages("transfer", quiet=as_json) as progress:
         matrix = transfer(opened, make_embedder(embedder), plan, models, progress)

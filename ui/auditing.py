@@ -20,6 +20,7 @@ from ..miner.assign import Assigner
 from ..miner.coverage import COVERED_AT
 from ..miner.embed import Embedder
 from ..miner.mask import Mask
+from ..miner.mask_rules import MaskRules
 from ..miner.mine import mineable
 from ..miner.thoughts import Thought, thoughts_of
 from ..scorer.audit import (
@@ -86,9 +87,12 @@ class Corpus:
     embedder: Embedder = field(repr=False)
 
     @classmethod
-    def of(cls, traces: Sequence[Trace], embedder: Embedder) -> "Corpus":
+    def of(
+        cls, traces: Sequence[Trace], embedder: Embedder, rules: MaskRules | None = None
+    ) -> "Corpus":
+        """Fitted with the mask `rules` of the sets that it is for (`masking.rules_of`), by default the shipped ones."""
         thoughts = mineable(traces)
-        mask = Mask.fit(thoughts)
+        mask = Mask.fit(thoughts, rules)
         return cls(traces, thoughts, mask, Assigner(thoughts, mask, embedder), embedder)
 
 

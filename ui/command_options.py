@@ -1,5 +1,6 @@
 """The options that several commands share, with one help text each."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,13 @@ EmbedderPath = Annotated[
         "--embedder",
         help="sentence-transformers model, as MODEL or MODEL::PROMPT, or vectors of your own as "
         "FILE.npz or FILE.npy; default all-MiniLM-L6-v2.",
+    ),
+]
+MaskRulesPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--mask-rules",
+        help="Mask by these rules, as `forethought mask --print-rules` prints them.",
     ),
 ]
 SetName = Annotated[

@@ -5,6 +5,7 @@ No language model is asked; likelihood's side of a confusion comes out of an aud
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,9 @@ def released(store: Store, candidate_set: CandidateSet, number: int) -> Candidat
     if number not in known:
         some = ", ".join(map(str, known)) or "none; make one in `forethought ui`"
         raise NotFound(f"set {candidate_set.name!r} has no release {number}; there are: {some}")
-    return CandidateSet(f"{candidate_set.name} {number}", known[number].candidates)
+    return replace(
+        candidate_set, name=f"{candidate_set.name} {number}", candidates=known[number].candidates
+    )
 
 
 def traces_named(store: Store, names: Sequence[str]) -> list[Trace]:

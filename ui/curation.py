@@ -20,7 +20,9 @@ from ..data.errors import ForethoughtError, NothingToDo
 from ..data.store import Store
 from ..miner.lint import LintSettings, lint
 from ..miner.mask import Mask
+from ..miner.mask_rules import MaskRules, shipped_rules
 from ..miner.mine import mineable
+from .masking import rules_of
 
 
 class Decision(StrEnum):
@@ -248,16 +250,17 @@ def is_outdated(candidate_set: CandidateSet, report: Mapping[str, Any]) -> bool:
     return audited != [candidate.text for candidate in candidate_set.active]
 
 
-def mask_of(store: Store) -> Mask | None:
-    """The mask of the store's own thoughts, or None where there are none to fit it on."""
-    return _fitted_mask(store, store.counts().traces)
+def mask_of(store: Store, set_name: str | None = None) -> Mask | None:
+    """The mask of the store's own thoughts, or None where there are none to fit it on; by the rules of that set."""
+    rules = rules_of(store.candidate_set(set_name)) if set_name else shipped_rules()
+    return _fitted_mask(store, store.counts().traces, rules)
 
 
 @lru_cache(maxsize=2)
-def _fitted_mask(store: Store, num_traces: int) -> Mask | None:
+def _fitted_mask(store: Store, num_traces: int, rules: MaskRules) -> Mask | None:
     """Fitted once for a store as long as no trace joins it."""
     try:
-        return Mask.fit(mineable(store.traces()))
+        return Mask.fit(mineable(store.traces()), rules)
     except NothingToDo:
         return None
 

@@ -12,6 +12,7 @@ from ..data.store import Store
 from ..miner.embed import Embedder
 from ..miner.thoughts import thoughts_of
 from .auditing import Corpus
+from .masking import rules_of
 from .wiring import make_model, token_counter
 
 
@@ -35,7 +36,7 @@ def export_set(
     """Writes the set in dialect `to` into `folder`; returns the manifest."""
     if not dialect(to).needs_labels:
         return export(to, ExportInputs(candidate_set), folder)
-    corpus = Corpus.of(list(store.traces()), embedder)
+    corpus = Corpus.of(list(store.traces()), embedder, rules_of(candidate_set))
     inputs = ExportInputs(
         candidate_set=candidate_set,
         traces=corpus.traces,

@@ -9,6 +9,7 @@ from ..data.store import Store
 from ..miner.embed import Embedder
 from ..miner.incremental import Growth, grow
 from ..miner.mine import MinerSettings
+from .masking import rules_of
 
 READ = "mined-traces"  # documents: the ids of the traces that a set was mined or grown from
 
@@ -30,7 +31,8 @@ def grow_set(
     progress("read")
     traces = list(store.traces(str(source) if source is not None else None))
     progress("grow")
-    growth = grow(before, traces, known, embedder, MinerSettings(budget=budget))
+    settings = MinerSettings(budget=budget)
+    growth = grow(before, traces, known, embedder, settings, rules_of(before))
     if growth.num_new:
         read = sorted(trace.id for trace in traces)
         told = {"traces": content_id("traces", read), "growth": growth.as_json()}

@@ -1,17 +1,21 @@
-"""A preview of masking as a service: what it takes out of a store's thoughts, by rule, kind and owner."""
+"""Masking as a service: a preview of what it takes out of a store's thoughts, and the rules that a set was mined with."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..data.errors import NotFound
+from ..data.candidates import CandidateSet
+from ..data.errors import ForethoughtError, InvalidRules, NotFound
 from ..data.store import Store
 from ..miner.mask import Mask, words
-from ..miner.mask_rules import read_rules, shipped_rules
+from ..miner.mask_rules import MaskRules, parse_rules, read_rules, shipped_rules
 from ..miner.mine import mineable
 from ..miner.slots import MaskedThought
+
+MASK_RULES = "mask_rules"  # in a mined set's manifest
 
 
 @dataclass(frozen=True)
@@ -82,3 +86,42 @@ def _types(masked: Sequence[MaskedThought]) -> set[str]:
 def _kept_types(masked: Sequence[MaskedThought]) -> set[str]:
     """The words outside slots, the original's own "it" among them and the filler not."""
     return {word for one in masked for part in one.kept for word in words(part)}
+
+
+def rules_json(rules: MaskRules) -> dict[str, Any]:
+    """Rules as a set's manifest carries them: whole, but for the shipped ones, which every installation has."""
+    is_shipped = rules.digest == shipped_rules().digest
+    return {"digest": rules.digest, "toml": None if is_shipped else rules.text}
+
+
+def rules_of(*sets: CandidateSet) -> MaskRules:
+    """The rules that `sets` were mined with; the shipped ones where none was mined with others.
+
+    A set that was written, not mined, goes with any. ForethoughtError where two were mined with different rules, since what
+    one mask says of them cannot be compared.
+    """
+    found = {s.name: _rules(s) for s in sets if MASK_RULES in s.manifest}
+    for name, rules in found.items():
+        first = next(iter(found))
+        if rules.digest != found[first].digest:
+            raise ForethoughtError(
+                f"sets {first!r} and {name!r} were mined with different mask rules and cannot be measured under one mask; "
+                "measure each by itself, or mine one anew with the --mask-rules of the other"
+            )
+    return next(iter(found.values()), shipped_rules())
+
+
+def _rules(candidate_set: CandidateSet) -> MaskRules:
+    told: Any = candidate_set.manifest[MASK_RULES]
+    text = told.get("toml", 0) if isinstance(told, dict) else 0
+    where = f"mask rules of set {candidate_set.name!r}"
+    if text is None:
+        return shipped_rules()
+    if not isinstance(text, str):
+        raise InvalidRules(f"{where}: its manifest holds none; mine it anew")
+    return _parsed(text, where)
+
+
+@lru_cache(maxsize=8)  # patterns take a while to compile, and a mask is remembered by its rules
+def _parsed(text: str, where: str) -> MaskRules:
+    return parse_rules(text, where)

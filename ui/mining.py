@@ -14,6 +14,7 @@ from ..data.traces import Trace
 from ..miner.admission import Admission, admit
 from ..miner.embed import Embedder
 from ..miner.escape import with_escape
+from ..miner.mask_rules import MaskRules, shipped_rules
 from ..miner.mine import MinerSettings, MiningResult, mine, supported
 from ..miner.thoughts import thoughts_of
 from ..miner.wishes import Wishes
@@ -22,6 +23,7 @@ from ..scorer.model import LanguageModel
 from .admitting import ReferenceGains
 from .auditing import Corpus
 from .growing import READ
+from .masking import MASK_RULES, rules_json
 from .wiring import BUILTIN
 from .writing import Reworder
 
@@ -41,6 +43,7 @@ class MiningRequest:
     seed: int = 0
     writer: Writer | None = None
     resume: Path | None = None  # folder where finished stages are kept, and found again
+    rules: MaskRules = field(default_factory=shipped_rules)  # to mask by
 
 
 def mine_set(
@@ -57,12 +60,14 @@ def mine_set(
         raise NotFound(f"no traces of source {asked.source!r}; there are: {known}")
     settings = MinerSettings(budget=asked.budget, wishes=asked.wishes, resume=asked.resume)
     read: list[str] = []
-    result = mine(_noted(store.traces(asked.source), read), embedder, name, settings, progress)
+    traces = _noted(store.traces(asked.source), read)
+    result = mine(traces, embedder, name, settings, progress, asked.rules)
     manifest: dict[str, Any] = {
         "traces": content_id("traces", sorted(read)),
         "source": asked.source,
         "embedder": embedder.name,
         "settings": asdict(replace(settings, resume=None)),
+        MASK_RULES: rules_json(asked.rules),
         "seed": asked.seed,
         "versions": {package: version(package) for package in VERSIONS},
         "stages": [stage.as_json() for stage in result.stages],
@@ -70,7 +75,7 @@ def mine_set(
     }
     candidate_set = result.candidate_set
     if asked.writer or asked.reference:
-        corpus = Corpus.of(list(store.traces(asked.source)), embedder)
+        corpus = Corpus.of(list(store.traces(asked.source)), embedder, asked.rules)
     if asked.writer:
         progress("write")
         reworder = Reworder(corpus, store, asked.writer, asked.wishes.pinned)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from ..data.errors import ForethoughtError
 from ..data.store import DEFAULT
 from ..scorer.cache import cache_folder
-from .command_options import AsJson, EmbedderPath, Model, Seed, StoreUrl
+from .command_options import AsJson, EmbedderPath, MaskRulesPath, Model, Seed, StoreUrl
 from .terminal import OUT, plain, print_json, set_json, show_set, stages
 from .wiring import make_embedder, make_models, open_existing
 
@@ -55,11 +56,13 @@ def mine(
         str | None,
         typer.Option(help="Grow this set instead by what was imported since; its candidates stay."),
     ] = None,
+    mask_rules: MaskRulesPath = None,
     embedder: EmbedderPath = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
     """Mine the traces' thoughts into a candidate set. Reads mine questions only, half of all; --admit choose ones too."""
+    from ..miner.mask_rules import read_rules, shipped_rules
     from ..miner.wishes import Wishes
     from .audit_table import show_mining
     from .growing import grow_set
@@ -67,6 +70,10 @@ def mine(
     from .writing import make_writer
 
     opened = open_existing(store)
+    if grow is not None and mask_rules is not None:
+        raise ForethoughtError(
+            f"set {grow!r} grows by the mask rules that it was mined with; leave out --mask-rules or mine anew"
+        )
     if grow is not None:
         with stages("grow", quiet=as_json) as progress:
             growth = grow_set(opened, grow, make_embedder(embedder), budget, progress)
@@ -75,7 +82,15 @@ def mine(
     chat = make_writer(writer, writer_model, writer_calls) if writer else None
     wishes = Wishes(tuple(pin or ()), tuple(ban or ()))
     asked = MiningRequest(
-        budget, source, wishes, escape, model, seed, chat, cache_folder() / "stages"
+        budget,
+        source,
+        wishes,
+        escape,
+        model,
+        seed,
+        chat,
+        cache_folder() / "stages",
+        read_rules(mask_rules) if mask_rules else shipped_rules(),
     )
     with stages("mine", quiet=as_json) as progress:
         result = mine_set(opened, name, make_embedder(embedder), asked, progress)

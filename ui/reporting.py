@@ -12,6 +12,7 @@ from ..scorer.audit import AuditModels
 from ..scorer.selection import Normalisation
 from .auditing import AuditPlan, AuditResult, Corpus, Progress, audit, random_set
 from .calibrations import calibration_key
+from .masking import rules_of
 from .result_file import write_lines
 
 
@@ -23,8 +24,11 @@ def audit_sets(
     plan: AuditPlan,
     progress: Progress = lambda done, total: None,
 ) -> AuditResult:
-    """Audits the first of `sets` at all its sizes, with the others, a random set and the neutral sentences beside it."""
-    corpus = Corpus.of(list(store.traces()), embedder)
+    """Audits the first of `sets` at all its sizes, with the others, a random set and the neutral sentences beside it.
+
+    ForethoughtError where they were mined with different mask rules.
+    """
+    corpus = Corpus.of(list(store.traces()), embedder, rules_of(*sets))
     baselines = [random_set(corpus.thoughts, plan.seed, min(6, len(sets[0].active))), neutral_set()]
     return audit(corpus, [*sets, *nested(sets[0]), *baselines], models, plan, progress)
 

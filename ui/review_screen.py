@@ -45,7 +45,8 @@ def _wording(desk: Desk, view: View) -> None:
     st.session_state[_key(view)] = view.wording
     typed = partial(_after_typing, desk, view)
     st.text_area("Wording", key=_key(view), height=120, on_change=typed)
-    cards.advice(curation.wording_problems(view.wording, curation.mask_of(desk.store)))
+    mask = curation.mask_of(desk.store, desk.set_name)
+    cards.advice(curation.wording_problems(view.wording, mask))
     if view.changed_meanwhile:
         cards.changed_meanwhile(
             view, partial(desk.take_theirs, view), partial(desk.keep_mine, view)

@@ -19,6 +19,7 @@ from ..data.store import Store
 from ..data.traces import Trace
 from ..miner.coverage import COVERED_AT, nearest
 from ..miner.embed import Embedder
+from ..miner.mask_rules import MaskRules, shipped_rules
 from ..miner.mine import MinerSettings, mine
 from ..miner.thoughts import Thought
 from ..scorer.audit import AuditModels, AuditTexts
@@ -50,6 +51,7 @@ class TransferPlan:
     test_turns: int | None = None
     covered_at: float = COVERED_AT
     seed: int = 0
+    rules: MaskRules | None = None  # to mask by; None for the shipped ones
 
 
 def transfer(
@@ -64,13 +66,13 @@ def transfer(
     A source that cannot be mined or audited is told under `failures`; NothingToDo where that leaves no cell.
     """
     traces = {source: list(store.traces(source)) for source in _known(store, plan.sources)}
-    corpus = Corpus.of(list(chain.from_iterable(traces.values())), embedder)
+    corpus = Corpus.of(list(chain.from_iterable(traces.values())), embedder, plan.rules)
     failures: list[Json] = []
     sets: list[CandidateSet] = []
     for source, own in traces.items():
         progress(f"mine {source}")
         try:
-            sets.append(_mined(store, source, own, embedder, plan.budget))
+            sets.append(_mined(store, source, own, embedder, plan))
         except NothingToDo as error:
             failures.append({"source": source, "part": "mine", "reason": str(error)})
     cells: list[Json] = []
@@ -100,15 +102,16 @@ def _known(store: Store, wanted: Sequence[str]) -> list[str]:
 
 
 def _mined(
-    store: Store, source: str, traces: Sequence[Trace], embedder: Embedder, budget: int
+    store: Store, source: str, traces: Sequence[Trace], embedder: Embedder, plan: TransferPlan
 ) -> CandidateSet:
     """The set mined on a source: out of the store where the same traces were mined the same way before."""
-    settings = MinerSettings(budget=budget)
+    settings, rules = MinerSettings(budget=plan.budget), plan.rules or shipped_rules()
     ids = sorted(trace.id for trace in traces)
-    key = content_id("transfer", [ids, embedder.name, repr(settings), version("forethought")])
+    how = [embedder.name, repr(settings), rules.digest, version("forethought")]
+    key = content_id("transfer", [ids, *how])
     kept = store.document(DOCUMENT, key)
     if kept is None:
-        candidates = mine(traces, embedder, source, settings).candidate_set.candidates
+        candidates = mine(traces, embedder, source, settings, rules=rules).candidate_set.candidates
         kept = {"candidates": [[c.text, list(c.expected_actions)] for c in candidates]}
         store.put(DOCUMENT, key, kept)
     return CandidateSet(
