@@ -31,6 +31,7 @@ try:
         parse_normalisation,
         require_served,
     )
+    from .stability_commands import stability_app
     from .wiring import (
         find_set,
         make_embedder,
@@ -60,6 +61,7 @@ app.add_typer(traces_app, name="traces")
 app.add_typer(sets_app, name="sets")
 app.add_typer(audit_app)  # no name: its commands stand beside the others
 app.add_typer(mining_app)
+app.add_typer(stability_app)
 
 
 @app.command("import")

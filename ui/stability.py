@@ -1,0 +1,109 @@
+"""Stability as a service: which candidates of a stored set mining would find again, from the traces and settings it was mined with."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from ..data.candidates import CandidateSet
+from ..data.errors import ForethoughtError, NothingToDo
+from ..data.identity import canonical
+from ..data.store import Store
+from ..data.traces import Trace
+from ..miner.embed import Embedder
+from ..miner.mine import MinerSettings
+from ..miner.stability import FOUND_AT, Draws, Stability, stability
+from ..miner.wishes import Wishes
+from .growing import READ
+
+Json = dict[str, Any]
+
+
+def stability_report(
+    store: Store,
+    candidate_set: CandidateSet,
+    embedder: Embedder,
+    draws: Draws,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Json:
+    """The report as `stability --json` prints it; NothingToDo for a set that was not mined.
+
+    ForethoughtError where it was mined with another embedder, whose groups would be others anyway.
+    """
+    manifest = candidate_set.manifest
+    settings, mined_with = manifest.get("settings"), manifest.get("embedder")
+    if not isinstance(settings, Mapping):
+        raise NothingToDo(
+            f"set {candidate_set.name!r} was not mined, so no mining can be repeated; mine one with `forethought mine`"
+        )
+    if mined_with != embedder.name:
+        raise ForethoughtError(
+            f"set {candidate_set.name!r} was mined with {mined_with}, not {embedder.name}; pass --embedder, or mine it again"
+        )
+    traces = _mined_traces(store, candidate_set)
+    found = stability(candidate_set, traces, embedder, _settings(settings), draws, progress)
+    return _report(candidate_set, found, draws)
+
+
+def _mined_traces(store: Store, candidate_set: CandidateSet) -> list[Trace]:
+    """The traces that the set was mined or grown from: what was imported since does not unsettle it."""
+    source = candidate_set.manifest.get("source")
+    document = store.document(READ, candidate_set.name)
+    traces = store.traces(str(source) if source is not None else None)
+    if document is None:
+        return list(traces)
+    read = set(document["ids"])
+    return [trace for trace in traces if trace.id in read]
+
+
+def _settings(stored: Mapping[str, Any]) -> MinerSettings:
+    """As the manifest has them; what it does not name is as it ships."""
+    known = {field.name for field in fields(MinerSettings)} - {"wishes", "resume"}
+    wishes = {name: tuple(texts) for name, texts in stored.get("wishes", {}).items()}
+    given = {name: value for name, value in stored.items() if name in known}
+    return MinerSettings(**given, wishes=Wishes(**wishes))
+
+
+def _report(candidate_set: CandidateSet, found: Stability, draws: Draws) -> Json:
+    row_of = {candidate.id: row for row, candidate in enumerate(found.candidates)}
+    rows = [
+        {"id": c.id, "text": c.text, **_row(found, row_of.get(c.id))} for c in candidate_set.active
+    ]
+    return {
+        "set": candidate_set.name,
+        "runs": draws.runs,
+        "seed": draws.seed,
+        "questions": found.num_questions,
+        "shuffle": {"identical": found.is_order_free},
+        "ari": spread([run.ari for run in found.bootstraps]),
+        "sizes": [len(run.texts) for run in found.bootstraps],
+        "shaky": sum(row["shaky"] is True for row in rows),
+        "candidates": rows,
+    }
+
+
+def _row(found: Stability, row: int | None) -> Json:
+    """Figures of candidate `row`; null for one without turns, which a person wrote."""
+    if row is None:
+        return dict.fromkeys(("found_again", "same_text", "jaccard", "cosine", "shaky", "matches"))
+    jaccards = found.jaccards(row)
+    text = canonical(found.candidates[row].text)
+    matches = [run.matches[row] if run.matches else None for run in found.bootstraps]
+    return {
+        "found_again": sum(value >= FOUND_AT for value in jaccards),
+        "same_text": sum(text in map(canonical, run.texts) for run in found.bootstraps),
+        "jaccard": spread(jaccards),
+        "cosine": spread([match.cosine if match else 0.0 for match in matches]),
+        "shaky": found.is_shaky(row),
+        "matches": [match and match._asdict() for match in matches],
+    }
+
+
+def spread(values: Sequence[float]) -> Json:
+    """Over the runs."""
+    return {
+        "min": min(values),
+        "mean": round(float(np.mean(values)), 4),
+        "max": max(values),
+    }
