@@ -1,7 +1,8 @@
-"""For all tests: no hub, no network beyond this machine."""
+"""For all tests: no hub, no network beyond this machine, a store in each kind of database."""
 
 import os
 import socket
+from itertools import count
 
 import pytest
 from hypothesis import settings
@@ -27,3 +28,39 @@ def _no_network(monkeypatch):
         return connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+NUMBERS = count()
+MIGRATED = "migrated"  # a database with empty tables, which the others are copies of
+
+
+@pytest.fixture(scope="session")
+def postgres_server():
+    """One server for the whole run; skipped where there is none, unless FORETHOUGHT_REQUIRE_POSTGRES is set."""
+    import postgres_server as postgres
+
+    from forethought.data.store import Store
+
+    bin = postgres.programs()
+    if bin is None:
+        missing = "no PostgreSQL server here; install Debian's package postgresql"
+        (pytest.fail if os.environ.get("FORETHOUGHT_REQUIRE_POSTGRES") else pytest.skip)(missing)
+    with postgres.serving(bin) as server:
+        Store.open(server.database(MIGRATED)).close()
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server):
+    """The address of a store of its own, empty."""
+    name = f"store{next(NUMBERS)}"
+    yield postgres_server.database(name, f"TEMPLATE {MIGRATED}")
+    postgres_server.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store_url(request, tmp_path):
+    """Where a new store may be: what a test does with it holds in every kind of database."""
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres_url")
+    return str(tmp_path / "forethought.db")

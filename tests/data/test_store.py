@@ -28,8 +28,8 @@ def trace(number: int) -> Trace:
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "forethought.db")
+def store(store_url):
+    store = Store.open(store_url)
     yield store
     assert store.check() == []
     store.close()
@@ -192,7 +192,7 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "url", ["", "sqlite://", "sqlite:///:memory:", "postgresql://h/d", "nosuch://x", "://"]
+    "url", ["", "sqlite://", "sqlite:///:memory:", "postgresql://h", "nosuch://x", "mysql://h/d", "://"]
 )
 def test_an_address_that_is_no_file_is_refused(url):
     with pytest.raises(StoreError) as error:

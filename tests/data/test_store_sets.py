@@ -17,8 +17,8 @@ A, B, C, D = (written(text) for text in ("Look.", "Look again.", "Answer.", "Com
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "a.db")
+def store(store_url):
+    store = Store.open(store_url)
     yield store
     assert store.check() == []
     store.close()

@@ -15,11 +15,34 @@ def upgrade() -> None:
     create_history_tables()
     create_release_tables()
     for table in FROZEN:
-        for event in ("UPDATE", "DELETE"):
-            op.execute(
-                f'CREATE TRIGGER {table}_no_{event.lower()} BEFORE {event} ON "{table}" '
-                f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
-            )
+        freeze(table)
+
+
+def freeze(table: str) -> None:
+    """Rows can be added only."""
+    if op.get_bind().dialect.name == "postgresql":
+        freeze_on_postgres(table)
+        return
+    for event in ("UPDATE", "DELETE"):
+        op.execute(
+            f'CREATE TRIGGER {table}_no_{event.lower()} BEFORE {event} ON "{table}" '
+            f"BEGIN SELECT RAISE(ABORT, '{table} is append-only'); END"
+        )
+
+
+def freeze_on_postgres(table: str) -> None:
+    op.execute(
+        "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+        "RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = '23000'; END $$"
+    )
+    op.execute(
+        f'CREATE TRIGGER {table}_frozen BEFORE UPDATE OR DELETE ON "{table}" '
+        "FOR EACH ROW EXECUTE FUNCTION refuse_change()"
+    )
+    op.execute(
+        f'CREATE TRIGGER {table}_kept BEFORE TRUNCATE ON "{table}" '
+        "FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()"
+    )
 
 
 def create_trace_tables() -> None:
