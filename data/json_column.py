@@ -6,7 +6,7 @@ PostgreSQL's own JSON type refuses NaN, which traces hold, so there the column i
 import json
 from typing import Any
 
-from sqlalchemy import JSON, Dialect, Text, TypeDecorator
+from sqlalchemy import JSON, Dialect, String, TypeDecorator
 from sqlalchemy.types import TypeEngine
 
 
@@ -15,7 +15,7 @@ class ExactJSON(TypeDecorator[Any]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return dialect.type_descriptor(Text() if _is_text(dialect) else JSON())
+        return dialect.type_descriptor(String() if _is_text(dialect) else JSON())
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
         return json.dumps(value) if _is_text(dialect) else value

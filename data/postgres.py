@@ -90,17 +90,16 @@ def finish_migration(connection: Connection) -> None:
         )
     columns = connection.execute(
         text(
-            "SELECT table_name, column_name, data_type FROM information_schema.columns "
+            "SELECT table_name, column_name FROM information_schema.columns "
             "JOIN information_schema.tables USING (table_schema, table_name) "
             "WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' "
             "AND data_type IN ('character varying', 'text', 'json') "
             "AND collation_name IS DISTINCT FROM 'C'"
         )
     ).all()
-    for table, column, type in columns:
-        kept = "text" if type == "json" else type
+    for table, column in columns:
         connection.exec_driver_sql(
-            f'ALTER TABLE "{table}" ALTER COLUMN "{column}" TYPE {kept} COLLATE "C"'
+            f'ALTER TABLE "{table}" ALTER COLUMN "{column}" TYPE varchar COLLATE "C"'
         )
 
 

@@ -39,10 +39,17 @@ class Server(NamedTuple):
         quoted = "a%20secret%3A%20p%40ss%2Fw%3Frd"
         return f"postgresql+psycopg://{USER}:{quoted}@/{database}?host={self.folder}"
 
+    def connection(self) -> dict[str, str]:
+        """What the driver needs to connect to the server's own database."""
+        return {
+            "host": str(self.folder),
+            "user": USER,
+            "password": PASSWORD,
+            "dbname": "postgres",
+        }
+
     def run(self, statement: str) -> None:
-        with psycopg.connect(
-            host=str(self.folder), user=USER, password=PASSWORD, dbname="postgres", autocommit=True
-        ) as connection:
+        with psycopg.connect(**self.connection(), autocommit=True) as connection:
             connection.execute(statement)  # type: ignore[arg-type]
 
     def database(self, name: str, more: str = "") -> str:
@@ -87,7 +94,7 @@ def serving(bin: Path) -> Iterator[Server]:
                 _wait(Server(folder), process)
                 yield Server(folder)
             finally:
-                process.send_signal(signal.SIGQUIT)  # at once, whoever is connected
+                process.send_signal(signal.SIGINT)  # whoever is still connected
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
