@@ -1,15 +1,17 @@
 """Stored candidate sets: reading one, and saving a mined one over it without losing a person's work.
 
-A candidate is *touched* when its status is not proposed, or its text not the one last mined.
+A candidate is *touched* when its status is not proposed, or its text, support, expected actions or aliases
+are not those last mined.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlmodel import Session, col, select
 
 from .candidates import Candidate, CandidateSet, Status, check_text
 from .errors import InvalidCandidate, NotFound
-from .history import Author, begin_command, now, revise
+from .history import Author, Change, begin_command, now, revise
 from .identity import canonical
 from .tables import (
     CandidateRow,
@@ -20,6 +22,8 @@ from .tables import (
     candidate_columns,
     candidate_row,
 )
+
+A_PERSONS = ("text", "support", "expected_actions", "aliases")  # columns that commands change
 
 
 def set_names(session: Session) -> list[str]:
@@ -51,7 +55,7 @@ def members(session: Session, name: str) -> Sequence[CandidateRow]:
     return session.exec(
         select(CandidateRow)
         .where(CandidateRow.set_name == name, col(CandidateRow.position).is_not(None))
-        .order_by(col(CandidateRow.position))
+        .order_by(col(CandidateRow.position), col(CandidateRow.id))
     ).all()
 
 
@@ -72,12 +76,15 @@ def save_set(session: Session, candidate_set: CandidateSet, author: Author) -> N
     order = _merged(touched, candidate_set.candidates)
     places = {id: place for place, id in enumerate(order)}
     given = {candidate.id: candidate for candidate in candidate_set.candidates}
-    command_id = begin_command(session, name, CommandType.SAVE_SET, {"candidates": len(order)})
+    args = {"candidates": len(order)}
+    command_id = begin_command(session, name, CommandType.SAVE_SET, args, author)
     kept = {row.id for row in touched}
+    changes = []
     for id in [*order, *sorted(rows.keys() - places.keys())]:
         row = rows.get(id) or candidate_row(name, given[id])
         columns = candidate_columns(given[id]) if id in places and id not in kept else {}
-        revise(session, row, columns | {"position": places.get(id)}, command_id, author)
+        changes.append(Change(row, columns | {"position": places.get(id)}))
+    revise(session, changes, command_id, author)
 
 
 def check_distinct(candidates: Sequence[Candidate]) -> None:
@@ -115,7 +122,7 @@ def _save_header(session: Session, candidate_set: CandidateSet) -> None:
 
 
 def _touched(session: Session, name: str) -> list[CandidateRow]:
-    mined_texts: dict[str, str] = {}
+    mined: dict[str, dict[str, Any]] = {}
     revisions = session.exec(
         select(RevisionRow)
         .join(CommandRow)
@@ -123,18 +130,19 @@ def _touched(session: Session, name: str) -> list[CandidateRow]:
         .order_by(col(RevisionRow.version))
     )
     for revision in revisions:
-        if "text" in revision.after:
-            mined_texts[revision.candidate_id] = revision.after["text"]
+        mined.setdefault(revision.candidate_id, {"aliases": []}).update(revision.after)
     return [
         row
         for row in members(session, name)
-        if row.status != Status.PROPOSED or row.text != mined_texts[row.id]
+        if row.status != Status.PROPOSED
+        or row.id not in mined
+        or any(getattr(row, column) != mined[row.id][column] for column in A_PERSONS)
     ]
 
 
 def _merged(touched: Sequence[CandidateRow], given: Sequence[Candidate]) -> list[str]:
     """The ids of the saved set, in its order."""
     ids = {row.id for row in touched}
-    texts = {folded(row.text) for row in touched}
+    texts = {folded(text) for row in touched for text in (row.text, *row.aliases)}
     incoming = [c.id for c in given if c.id in ids or folded(c.text) not in texts]
     return [row.id for row in touched if row.id not in incoming] + incoming

@@ -39,7 +39,8 @@ class Candidate:
     """One reusable sentence an agent can select as its thought.
 
     `expected_actions` are kinds of action, `support` ids of the turns it was mined from (turn_id),
-    `questions` the number of distinct questions among them.
+    `questions` the number of distinct questions among them, `aliases` texts of the candidates that were
+    merged into it.
     """
 
     id: str
@@ -50,6 +51,7 @@ class Candidate:
     questions: int = 0
     created_at: str = MINED_AT
     version: int = 1
+    aliases: tuple[str, ...] = ()
 
     def expects(self, kind: str) -> bool:
         """Whether an action of this kind is what the candidate announces."""
@@ -84,13 +86,15 @@ class CandidateSet:
 
 @dataclass(frozen=True)
 class Release:
-    """A candidate set frozen under its hash; never changed after."""
+    """A candidate set frozen under its hash; never changed after. `at` is UTC."""
 
     set_name: str
     number: int
     hash: str
     candidates: tuple[Candidate, ...]
     notes: str = ""
+    actor: str = ""
+    at: str = ""
 
 
 def written(text: str, expected_actions: Iterable[str] = ()) -> Candidate:

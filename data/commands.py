@@ -1,51 +1,63 @@
-"""A person's edits of a stored candidate set, as commands that can be undone.
+"""A person's edits of a stored candidate set, as commands that can be undone: the one door for all of them.
 
-Each names the version it was made from; when the stored one is newer, nothing is written and the
+Each names the version it was made from; when the candidate is another by now, nothing is written and the
 conflict tells all three. A change and its revision are one transaction.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
-from .candidate_sets import folded, members, set_row
 from .candidates import Candidate, Status, check_text
-from .errors import Conflict, InvalidCandidate, NotFound, NothingToDo
-from .history import Author, begin_command, candidate_at, revise
+from .edits import (
+    Deed,
+    Edit,
+    Place,
+    StaleEdit,
+    carry_out,
+    changes_anything,
+    conflict,
+    edited,
+    end_of,
+    once_member,
+    order,
+)
+from .errors import InvalidCandidate, NothingToDo
+from .history import Author, Change, begin_command
+from .regrouping import NewCandidate, add, merge, split
+from .reversal import redo, undo
 from .store import Store
-from .tables import CandidateRow, CommandRow, CommandType, RevisionRow
+from .tables import CandidateRow, CommandType, CommentRow
 
-EDITS = (CommandType.ACCEPT, CommandType.REJECT, CommandType.NEEDS_WORK, CommandType.REWORD)
+__all__ = [
+    "Decided",
+    "Edit",
+    "NewCandidate",
+    "StaleEdit",
+    "accept",
+    "add",
+    "comment",
+    "decide_many",
+    "expect",
+    "merge",
+    "needs_work",
+    "place",
+    "redo",
+    "reject",
+    "restore",
+    "reword",
+    "split",
+    "undo",
+]
 
 
-@dataclass(frozen=True)
-class Edit:
-    """Which candidate is edited, from which version on, by whom and why."""
+class Decided(NamedTuple):
+    """Which candidates a bulk decision changed, and which someone else had changed before."""
 
-    set_name: str
-    candidate_id: str
-    expected_version: int
-    actor: str
-    reason: str = ""
-
-
-class StaleEdit(Conflict):
-    """The candidate changed since `base` was read: `theirs` is stored, `yours` was not written.
-
-    `base` is None where the expected version never existed.
-    """
-
-    def __init__(self, base: Candidate | None, theirs: Candidate, yours: Candidate) -> None:
-        self.base = base
-        self.theirs = theirs
-        self.yours = yours
-        super().__init__(
-            f"candidate {theirs.id} was changed meanwhile and nothing was written; "
-            f"base: {_brief(base)}; theirs: {_brief(theirs)}; yours: {_brief(yours)}; "
-            f"look at it again and repeat your edit if it still holds"
-        )
+    applied: tuple[str, ...]
+    conflicts: tuple[StaleEdit, ...]
 
 
 def accept(store: Store, edit: Edit) -> Candidate:
@@ -66,107 +78,127 @@ def reword(store: Store, edit: Edit, text: str) -> Candidate:
     return _edit(store, CommandType.REWORD, edit, {"text": check_text(text)})
 
 
-def undo(store: Store, set_name: str, actor: str) -> Candidate:
-    """Take back the last edit of the set that still holds; Conflict if its candidate changed after."""
+def expect(store: Store, edit: Edit, actions: Sequence[str]) -> Candidate:
+    """Say which kinds of action the candidate announces."""
+    if any(not name.strip() for name in actions):
+        raise InvalidCandidate("an expected action has no name; leave it out")
+    names = list(dict.fromkeys(actions))
+    return _edit(store, CommandType.EXPECT, edit, {"expected_actions": names})
+
+
+def place(store: Store, edit: Edit, position: int) -> Candidate:
+    """Move the candidate to this place in the set's order, from 0; beyond an end is the end."""
     with store.database.writing() as session:
-        set_row(session, set_name)
-        last = _last(session, set_name, EDITS)
-        if last is None:
-            raise NothingToDo(f"no edit of set {set_name!r} is left to undo")
-        return _reverse(session, last, CommandType.UNDO, actor)
-
-
-def redo(store: Store, set_name: str, actor: str) -> Candidate:
-    """Bring back the edit that was undone last, unless something else was done since."""
-    with store.database.writing() as session:
-        set_row(session, set_name)
-        undone = _last(session, set_name, (CommandType.UNDO,))
-        newest = _last(session, set_name, (*EDITS, CommandType.SAVE_SET))
-        if undone is None or (newest is not None and newest.id > undone.id):  # type: ignore[operator]
-            raise NothingToDo(f"no undone edit of set {set_name!r} is left to redo")
-        candidate = _reverse(session, undone, CommandType.REDO, actor)
-        original = session.get_one(CommandRow, undone.args["of"])
-        original.undone_by = None
-        return candidate
-
-
-def _edit(store: Store, type: CommandType, edit: Edit, changes: Mapping[str, Any]) -> Candidate:
-    with store.database.writing() as session:
-        row = _member(session, edit.set_name, edit.candidate_id)
-        if row.version != edit.expected_version:
-            base = candidate_at(session, row, edit.expected_version)
-            raise StaleEdit(base, row.value(), _changed(base or row.value(), changes))
-        if all(getattr(row, key) == value for key, value in changes.items()):
+        row = edited(session, edit, {})
+        places = order(session, edit.set_name)
+        if places.index(Place(row.id, row.position or 0.0)) == position:
             return row.value()
-        args = {"candidate": row.id, **changes}
-        command_id = begin_command(session, edit.set_name, type, args)
-        return _apply(session, row, changes, command_id, Author(edit.actor, edit.reason))
+        others = [stands for stands in places if stands.id != row.id]
+        args = {"candidate": row.id, "position": position}
+        deed = Deed(edit.set_name, CommandType.PLACE, args, edit.author)
+        carry_out(session, deed, _moves(session, row, others, max(position, 0)))
+        return row.value()
 
 
-def _member(session: Session, set_name: str, candidate_id: str) -> CandidateRow:
-    set_row(session, set_name)
-    row = session.get(CandidateRow, (set_name, candidate_id))
-    if row is None or row.position is None:
-        raise NotFound(
-            f"set {set_name!r} has no candidate {candidate_id!r}; "
-            f"list them with `forethought sets show {set_name}`"
+def restore(store: Store, set_name: str, candidate_id: str, actor: str) -> Candidate:
+    """Bring back a candidate that was rejected or taken out of the set, for review; NothingToDo for another."""
+    with store.database.writing() as session:
+        row = once_member(session, set_name, candidate_id)
+        columns: dict[str, Any] = {}
+        if row.position is None:
+            columns["position"] = end_of(session, set_name)
+        if row.status == Status.REJECTED:
+            columns["status"] = Status.PROPOSED.value
+        if not columns:
+            raise NothingToDo(f"candidate {candidate_id} is in set {set_name!r} as it is")
+        deed = Deed(set_name, CommandType.RESTORE, {"candidate": row.id}, Author(actor))
+        carry_out(session, deed, [Change(row, columns)])
+        return row.value()
+
+
+def comment(store: Store, edit: Edit, text: str) -> None:
+    """Say something of a candidate; it changes nothing, and so never conflicts."""
+    if not text.strip():
+        raise NothingToDo("the comment is empty; nothing was written")
+    with store.database.writing() as session:
+        row = once_member(session, edit.set_name, edit.candidate_id)
+        args = {"candidate": row.id, "text": text}
+        command_id = begin_command(session, edit.set_name, CommandType.COMMENT, args, edit.author)
+        session.add(
+            CommentRow(
+                set_name=edit.set_name, candidate_id=row.id, command_id=command_id, text=text
+            )
         )
-    return row
 
 
-def _apply(
-    session: Session,
-    row: CandidateRow,
-    changes: Mapping[str, Any],
-    command_id: int,
-    author: Author,
-) -> Candidate:
-    if "text" in changes:
-        for other in members(session, row.set_name):
-            if other.id != row.id and folded(other.text) == folded(changes["text"]):
-                raise InvalidCandidate(
-                    f"candidate {other.id} of set {row.set_name!r} has this text already; "
-                    "word it differently or reject one of the two"
-                )
-    revise(session, row, changes, command_id, author)
-    return row.value()
+def decide_many(store: Store, set_name: str, edits: Sequence[Edit], decision: Status) -> Decided:
+    """Give many candidates one status by one command, which one undo takes back.
+
+    Those that someone changed meanwhile are left alone and told; the command is the first edit's author's.
+    """
+    if not edits:
+        raise NothingToDo("no candidate is selected; nothing was written")
+    columns = {"status": decision.value}
+    with store.database.writing() as session:
+        rows = _rows(session, set_name, edits)
+        conflicts = {
+            edit.candidate_id: stale
+            for edit in edits
+            if (stale := _bulk_conflict(session, rows[edit.candidate_id], edit, columns))
+        }
+        changes = [Change(row, columns) for id, row in rows.items() if id not in conflicts]
+        changes = [change for change in changes if changes_anything(change)]
+        if changes:
+            ids = [change.row.id for change in changes]
+            args = {**columns, "candidates": ids}
+            deed = Deed(set_name, CommandType.DECIDE_MANY, args, edits[0].author)
+            carry_out(session, deed, changes)
+        return Decided(tuple(change.row.id for change in changes), tuple(conflicts.values()))
 
 
-def _last(session: Session, set_name: str, types: tuple[CommandType, ...]) -> CommandRow | None:
-    """The newest command of these types that is not undone."""
-    return session.exec(
-        select(CommandRow)
-        .where(
-            CommandRow.set_name == set_name,
-            col(CommandRow.type).in_([type.value for type in types]),
-            col(CommandRow.undone_by).is_(None),
-        )
-        .order_by(col(CommandRow.id).desc())
-    ).first()
+def _edit(store: Store, type: CommandType, edit: Edit, columns: Mapping[str, Any]) -> Candidate:
+    with store.database.writing() as session:
+        row = edited(session, edit, columns)
+        change = Change(row, columns)
+        if changes_anything(change):
+            deed = Deed(edit.set_name, type, {"candidate": row.id, **columns}, edit.author)
+            carry_out(session, deed, [change])
+        return row.value()
 
 
-def _reverse(session: Session, command: CommandRow, type: CommandType, actor: str) -> Candidate:
-    """Put back what the command's one revision replaced."""
-    revision = session.exec(select(RevisionRow).where(RevisionRow.command_id == command.id)).one()
-    row = _member(session, command.set_name, revision.candidate_id)
-    if any(getattr(row, key) != value for key, value in revision.after.items()):
-        base = candidate_at(session, row, revision.version)
-        raise StaleEdit(base, row.value(), _changed(row.value(), revision.before))
-    command_id = begin_command(session, command.set_name, type, {"of": command.id})
-    candidate = _apply(session, row, revision.before, command_id, Author(actor))
-    command.undone_by = command_id
-    session.add(command)
-    return candidate
+def _moves(
+    session: Session, row: CandidateRow, others: Sequence[Place], index: int
+) -> list[Change]:
+    """The one row's new position between its new neighbours; all rows', where there is no room for it."""
+    if not others[:index]:
+        return [Change(row, {"position": others[0].position - 1})]
+    if not others[index:]:
+        return [Change(row, {"position": others[-1].position + 1})]
+    low, high = others[index - 1].position, others[index].position
+    middle = (low + high) / 2
+    if low < middle < high:
+        return [Change(row, {"position": middle})]
+    ids = [stands.id for stands in others]
+    ids.insert(index, row.id)
+    rows = [session.get_one(CandidateRow, (row.set_name, id)) for id in ids]
+    return [Change(r, {"position": float(place)}) for place, r in enumerate(rows)]
 
 
-def _changed(candidate: Candidate, changes: Mapping[str, Any]) -> Candidate:
-    values = dict(changes)
-    if "status" in values:
-        values["status"] = Status(values["status"])
-    return replace(candidate, **values)
+def _rows(session: Session, set_name: str, edits: Sequence[Edit]) -> dict[str, CandidateRow]:
+    """The edited rows, their support unread: it may be long, and a decision does not touch it."""
+    ids = [edit.candidate_id for edit in edits]
+    found = session.exec(
+        select(CandidateRow)
+        .where(CandidateRow.set_name == set_name, col(CandidateRow.id).in_(ids))
+        .options(defer(CandidateRow.support))  # type: ignore[arg-type]
+    )
+    rows = {row.id: row for row in found}
+    return {id: rows.get(id) or once_member(session, set_name, id) for id in ids}
 
 
-def _brief(candidate: Candidate | None) -> str:
-    if candidate is None:
-        return "unknown"
-    return f"v{candidate.version} {candidate.status.value} {candidate.text[:80]!r}"
+def _bulk_conflict(
+    session: Session, row: CandidateRow, edit: Edit, columns: Mapping[str, Any]
+) -> StaleEdit | None:
+    if row.position is None:
+        return StaleEdit(None, row.value(), row.value())
+    return conflict(session, row, edit, columns)

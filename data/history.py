@@ -4,7 +4,7 @@ Works inside the session of one write unit, so a change and its revision are kep
 Does not decide who may change what: that is `candidate_sets.py` (mining) and `commands.py` (people).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -26,6 +26,13 @@ class Author(NamedTuple):
 
     actor: str
     reason: str = ""
+
+
+class Change(NamedTuple):
+    """A candidate's row, and the columns that it is to have."""
+
+    row: CandidateRow
+    columns: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -52,46 +59,61 @@ def now() -> str:
 
 
 def begin_command(
-    session: Session, set_name: str, type: CommandType, args: Mapping[str, Any]
+    session: Session, set_name: str, type: CommandType, args: Mapping[str, Any], author: Author
 ) -> int:
     """The id of a new command, for the revisions that it makes."""
-    row = CommandRow(set_name=set_name, type=type.value, args=dict(args))
+    row = CommandRow(
+        set_name=set_name,
+        type=type.value,
+        args=dict(args),
+        actor=author.actor,
+        at=now(),
+        reason=author.reason,
+    )
     session.add(row)
     session.flush()
     assert row.id is not None
     return row.id
 
 
-def revise(
-    session: Session,
-    row: CandidateRow,
-    changes: Mapping[str, Any],
-    command_id: int,
-    author: Author,
-) -> None:
-    """Change `row` and write the revision; a new row (not yet in the session) starts its history."""
-    is_new = row not in session
-    after = {k: v for k, v in changes.items() if is_new or getattr(row, k) != v}
-    if not after:
-        return
+def revise(session: Session, changes: Iterable[Change], command_id: int, author: Author) -> None:
+    """Change the rows and write a revision each; a row not yet in the session starts its history."""
+    revisions = [(change.row, *_carry_out(session, change)) for change in changes]
+    session.flush()  # counts the versions up
+    for row, before, after in revisions:
+        if after:
+            session.add(
+                RevisionRow(
+                    set_name=row.set_name,
+                    candidate_id=row.id,
+                    version=row.version,
+                    command_id=command_id,
+                    actor=author.actor,
+                    at=now(),
+                    reason=author.reason,
+                    before=before,
+                    after=after,
+                )
+            )
+
+
+class _Changed(NamedTuple):
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+def _carry_out(session: Session, change: Change) -> _Changed:
+    """What really changes, set on the row."""
+    row, is_new = change.row, change.row not in session
+    after = {k: v for k, v in change.columns.items() if is_new or getattr(row, k) != v}
     before = {} if is_new else {k: getattr(row, k) for k in after}
     for key, value in after.items():
         setattr(row, key, value)
-    session.add(row)
-    session.flush()  # counts the version up
-    session.add(
-        RevisionRow(
-            set_name=row.set_name,
-            candidate_id=row.id,
-            version=row.version,
-            command_id=command_id,
-            actor=author.actor,
-            at=now(),
-            reason=author.reason,
-            before=before,
-            after=after,
-        )
-    )
+    if "support" in after:
+        row.num_support = len(after["support"])
+    if after:
+        session.add(row)
+    return _Changed(before, after)
 
 
 def revisions_of(session: Session, set_name: str, candidate_id: str) -> list[Revision]:
@@ -124,7 +146,8 @@ def candidate_at(session: Session, row: CandidateRow, version: int) -> Candidate
     history = [r for r in revisions_of(session, row.set_name, row.id) if r.version <= version]
     if not history or history[-1].version != version:
         return None
-    past = candidate_row(row.set_name, replace(row.value(), version=version))
+    # a history that began before there were aliases does not say that there were none
+    past = candidate_row(row.set_name, replace(row.value(), version=version, aliases=()))
     for revision in history:
         for key, value in revision.after.items():
             setattr(past, key, value)

@@ -7,32 +7,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import text
 from sqlmodel import Session, col, select
 
-from .candidate_sets import check_distinct, members, read_set, set_names
+from .candidate_sets import check_distinct, read_set, set_names
 from .candidates import CandidateSet
+from .database import damage
 from .errors import InvalidCandidate
 from .library import library_hash
 from .releases import releases_of
-from .tables import CandidateRow, RevisionRow, TraceRow, candidate_columns, trace_value
+from .tables import CandidateRow, RevisionRow, TraceRow, candidate_columns
+from .trace_rows import trace_value
 
 
 def problems(session: Session) -> Iterator[str]:
-    yield from _file_problems(session)
+    yield from damage(session)
     yield from _trace_problems(session)
     for name in set_names(session):
         yield from _set_problems(session, name)
         yield from _history_problems(session, name)
         yield from _release_problems(session, name)
-
-
-def _file_problems(session: Session) -> Iterator[str]:
-    for (message,) in session.execute(text("PRAGMA integrity_check")):
-        if message != "ok":
-            yield f"the database file is damaged: {message}; restore a copy"
-    for table, row, parent, _ in session.execute(text("PRAGMA foreign_key_check")):
-        yield f"row {row} of table {table} refers to a row of {parent} that is not there"
 
 
 def _trace_problems(session: Session) -> Iterator[str]:
@@ -47,9 +40,6 @@ def _trace_problems(session: Session) -> Iterator[str]:
 
 
 def _set_problems(session: Session, name: str) -> Iterator[str]:
-    rows = members(session, name)
-    if [row.position for row in rows] != list(range(len(rows))):
-        yield f"set {name!r}: the positions of its candidates are not 0, 1, 2, ..."
     try:
         check_distinct(read_set(session, name).candidates)
     except InvalidCandidate as error:
@@ -72,10 +62,12 @@ def _history_problems(session: Session, name: str) -> Iterator[str]:
             yield f"{where}: its history does not have every version from 1 to {row.version}"
         elif not _leads_to(history, candidate_columns(row.value()) | {"position": row.position}):
             yield f"{where}: its history does not lead to what is stored"
+        if row.num_support != len(row.support):
+            yield f"{where}: it is listed with {row.num_support} turns of support and has {len(row.support)}"
 
 
 def _leads_to(history: Iterable[RevisionRow], stored: Mapping[str, Any]) -> bool:
-    state: dict[str, Any] = {}
+    state: dict[str, Any] = {"aliases": []}  # an old history does not name them
     for revision in history:
         if any(state.get(key) != value for key, value in revision.before.items()):
             return False

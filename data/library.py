@@ -55,6 +55,7 @@ def side_json(candidate_set: CandidateSet, written_at: str) -> dict[str, Any]:
                 "questions": candidate.questions,
                 "support": list(candidate.support),
                 "version": candidate.version,
+                "aliases": list(candidate.aliases),
             }
             for candidate in candidate_set.active
         },
@@ -184,4 +185,5 @@ def _with_facts(candidate: Candidate, facts: Mapping[str, Any]) -> Candidate:
         questions=int(facts["questions"]),
         support=tuple(facts["support"]),
         version=int(facts["version"]),
+        aliases=tuple(facts.get("aliases", ())),  # side files of the first release have none
     )

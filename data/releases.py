@@ -8,9 +8,9 @@ from sqlmodel import Session, col, select
 from .candidate_sets import read_set, set_row
 from .candidates import Candidate, Release
 from .errors import NothingToDo
-from .history import now
+from .history import Author, begin_command, now
 from .library import library_hash
-from .tables import ReleaseItemRow, ReleaseRow, candidate_columns
+from .tables import CommandType, ReleaseItemRow, ReleaseRow, candidate_columns
 
 
 def release_set(session: Session, name: str, notes: str, actor: str) -> Release:
@@ -18,6 +18,7 @@ def release_set(session: Session, name: str, notes: str, actor: str) -> Release:
     if not candidate_set.active:
         raise NothingToDo(f"set {name!r} has no candidate that is not rejected; nothing to release")
     number = 1 + len(releases_of(session, name))
+    begin_command(session, name, CommandType.RELEASE, {"release": number}, Author(actor, notes))
     row = ReleaseRow(
         set_name=name,
         number=number,
@@ -61,4 +62,4 @@ def _items(session: Session, row: ReleaseRow) -> tuple[Candidate, ...]:
 
 
 def _value(row: ReleaseRow, candidates: tuple[Candidate, ...]) -> Release:
-    return Release(row.set_name, row.number, row.hash, candidates, row.notes)
+    return Release(row.set_name, row.number, row.hash, candidates, row.notes, row.actor, row.at)

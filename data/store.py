@@ -13,26 +13,23 @@ from typing import Any, NamedTuple, Protocol
 from sqlalchemy import func, insert
 from sqlmodel import Session, col, select
 
-from . import candidate_sets, history, integrity, releases
+from . import candidate_sets, history, integrity, listing, releases, text_search
 from .candidates import CandidateSet, Release
 from .database import Database
 from .errors import NotFound
 from .history import Author, Revision
+from .listing import CandidateFilter, CandidatesPage, Sort, TraceFilter, TracesPage
 from .schema import bring_up_to_date
-from .tables import (
-    CandidateRow,
-    DocumentRow,
-    QuarantineRow,
-    TraceRow,
-    storable,
-    trace_columns,
-    trace_value,
-)
+from .tables import CandidateRow, DocumentRow, QuarantineRow, TraceRow, storable
+from .text_search import ThoughtFilter, ThoughtsPage
+from .trace_rows import outcome_of, trace_columns, trace_value
 from .traces import Outcome, Trace
 
 DEFAULT = "forethought.db"
 BATCH = 500  # traces a write unit or a page of reading
 LAST_CHARACTER = "\U0010ffff"  # sorts behind every continuation of an id
+ANY_TRACE, ANY_THOUGHT, ANY_CANDIDATE = TraceFilter(), ThoughtFilter(), CandidateFilter()
+IN_ORDER = Sort()
 
 
 class Added(NamedTuple):
@@ -120,6 +117,7 @@ class Store:
             new = [trace for trace in batch if trace.id not in known and traces[trace.id] is trace]
             if new:
                 session.execute(insert(TraceRow), [trace_columns(trace) for trace in new])
+                text_search.keep_thoughts(session, new)
         return Added(
             traces=len(new),
             turns=sum(len(trace.turns) for trace in new),
@@ -173,7 +171,21 @@ class Store:
             TraceRow.source,
         )
         for id, question, outcome, turns, source in self._pages(select(*columns)):
-            yield TraceSummary(id, question, Outcome(outcome) if outcome else None, turns, source)
+            yield TraceSummary(id, question, outcome_of(outcome), turns, source)
+
+    def traces_page(
+        self, filter: TraceFilter = ANY_TRACE, offset: int = 0, limit: int = 50
+    ) -> TracesPage:
+        """Some of the traces that the filter lets through, by id, and how many those are."""
+        with self.database.reading() as session:
+            return listing.traces_page(session, filter, offset, limit)
+
+    def thoughts_page(
+        self, filter: ThoughtFilter = ANY_THOUGHT, offset: int = 0, limit: int = 50
+    ) -> ThoughtsPage:
+        """Some of the turns whose thoughts the filter lets through, and how many those are."""
+        with self.database.reading() as session:
+            return text_search.thoughts_page(session, filter, offset, limit)
 
     def sources(self) -> list[str]:
         with self.database.reading() as session:
@@ -224,6 +236,23 @@ class Store:
         with self.database.reading() as session:
             return candidate_sets.read_set(session, name)
 
+    def candidates_page(
+        self,
+        set_name: str,
+        filter: CandidateFilter = ANY_CANDIDATE,
+        sort: Sort = IN_ORDER,
+        offset: int = 0,
+        limit: int = 50,
+    ) -> CandidatesPage:
+        """Some of a set's candidates, without their turns, and how many the filter lets through."""
+        with self.database.reading() as session:
+            return listing.candidates_page(session, set_name, filter, sort, offset, limit)
+
+    def matching_versions(self, set_name: str, filter: CandidateFilter) -> dict[str, int]:
+        """All candidates that the filter lets through, with their versions: what a bulk edit is made from."""
+        with self.database.reading() as session:
+            return listing.matching_versions(session, set_name, filter)
+
     def revisions(self, set_name: str, candidate_id: str) -> list[Revision]:
         """The history of a candidate, oldest first; NotFound where the set never had it."""
         with self.database.reading() as session:
@@ -246,22 +275,32 @@ class Store:
     def put(self, kind: str, key: str, body: Mapping[str, Any]) -> None:
         """Keep a JSON document (an audit, a calibration, a manifest); older ones of its key stay."""
         with self.database.writing() as session:
-            session.add(DocumentRow(kind=kind, key=key, at=history.now(), body=dict(body)))
+            put_document(session, kind, key, body)
 
     def document(self, kind: str, key: str) -> dict[str, Any] | None:
         """The latest of this kind and key."""
         with self.database.reading() as session:
-            row = session.exec(
-                select(DocumentRow)
-                .where(DocumentRow.kind == kind, DocumentRow.key == key)
-                .order_by(col(DocumentRow.id).desc())
-            ).first()
-            return row.body if row else None
+            return latest(session, kind, key)
 
     def check(self) -> list[str]:
         """What is wrong with the store, a sentence each; empty when all is well."""
         with self.database.reading() as session:
             return list(integrity.problems(session))
+
+
+def put_document(session: Session, kind: str, key: str, body: Mapping[str, Any]) -> None:
+    session.add(DocumentRow(kind=kind, key=key, at=history.now(), body=dict(body)))
+
+
+def latest(session: Session, kind: str, key: str) -> dict[str, Any] | None:
+    """The document of this kind and key that counts."""
+    row = session.exec(
+        select(DocumentRow)
+        .where(DocumentRow.kind == kind, DocumentRow.key == key)
+        .order_by(col(DocumentRow.id).desc())
+        .limit(1)
+    ).first()
+    return row.body if row else None
 
 
 def _quarantine(session: Session, row: Unusable) -> int:

@@ -1,6 +1,6 @@
 """The store's tables, and how values become rows and rows values again.
 
-Values (`traces.py`, `candidates.py`) know nothing of this. A change here needs a new file in
+Values (`traces.py`, `candidates.py`) know nothing of this. Traces are turned into rows in `trace_rows.py`. A change here needs a new file in
 `migrations/versions`; a test compares the two. `_row` columns hold what is filtered and listed, JSON
 columns what is only read whole.
 """
@@ -10,10 +10,11 @@ from enum import StrEnum
 from typing import Any, ClassVar
 
 from sqlalchemy import (
-    JSON,
     CheckConstraint,
     Column,
+    Float,
     ForeignKeyConstraint,
+    Index,
     Integer,
     MetaData,
     UniqueConstraint,
@@ -21,7 +22,8 @@ from sqlalchemy import (
 from sqlmodel import Field, SQLModel
 
 from .candidates import Candidate, Status
-from .traces import Action, Outcome, Trace, Turn
+from .json_column import ExactJSON
+from .traces import Outcome
 
 NAMING = {  # unnamed constraints could not be dropped by a later migration
     "ix": "ix_%(column_0_label)s",
@@ -42,6 +44,25 @@ class CommandType(StrEnum):
     REWORD = "reword"
     UNDO = "undo"
     REDO = "redo"
+    DECIDE_MANY = "decide_many"
+    EXPECT = "expect"
+    PLACE = "place"
+    RESTORE = "restore"
+    ADD = "add"
+    MERGE = "merge"
+    SPLIT = "split"
+    RESTORE_RELEASE = "restore_release"
+    COMMENT = "comment"
+    RELEASE = "release"
+    BRANCH = "branch"
+
+
+class LineageKind(StrEnum):
+    """How one candidate came out of another."""
+
+    MERGE = "merge"
+    SPLIT = "split"
+    DERIVED = "derived"
 
 
 def one_of(column: str, choices: Iterable[str]) -> CheckConstraint:
@@ -51,8 +72,8 @@ def one_of(column: str, choices: Iterable[str]) -> CheckConstraint:
 
 
 def storable(text: str) -> str:
-    """`text` with lone surrogates (undecodable file names, broken escapes) written as escapes."""
-    return text.encode("utf-8", "backslashreplace").decode()
+    """`text` with lone surrogates (undecodable file names, broken escapes) and NUL written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")
 
 
 class Row(SQLModel):
@@ -72,7 +93,7 @@ class TraceRow(Row, table=True):
     position: int
     num_turns: int
     num_thoughts: int
-    body: dict[str, Any] = Field(sa_type=JSON)  # question and turns, exactly as read
+    body: dict[str, Any] = Field(sa_type=ExactJSON)  # question and turns, exactly as read
 
 
 class QuarantineRow(Row, table=True):
@@ -93,7 +114,7 @@ class SetRow(Row, table=True):
     name: str = Field(primary_key=True)
     note: str
     version: str
-    manifest: dict[str, Any] = Field(sa_type=JSON)
+    manifest: dict[str, Any] = Field(sa_type=ExactJSON)
     created_at: str
 
 
@@ -101,18 +122,23 @@ class CandidateColumns(Row):
     """What a stored candidate and its frozen copy in a release have in common."""
 
     text: str
-    expected_actions: list[str] = Field(sa_type=JSON)
+    expected_actions: list[str] = Field(sa_type=ExactJSON)
     status: str
-    support: list[str] = Field(sa_type=JSON)
+    support: list[str] = Field(sa_type=ExactJSON)
     questions: int
     created_at: str
+    aliases: list[str] = Field(sa_type=ExactJSON, sa_column_kwargs={"server_default": "[]"})
 
 
 VERSION = Column("version", Integer, nullable=False)
 
 
 class CandidateRow(CandidateColumns, table=True):
-    """`position` None: no longer in the set, but kept, because its history is."""
+    """`position` orders the set (ties by id); None: no longer in it, but kept, because its history is.
+
+    It is a fraction, so that moving one candidate changes no other. `num_support` is the length of
+    `support`, for lists that do not read the turns themselves.
+    """
 
     __tablename__ = "candidate"
     __mapper_args__: ClassVar[dict[str, Any]] = {"version_id_col": VERSION}  # counts every change
@@ -120,22 +146,28 @@ class CandidateRow(CandidateColumns, table=True):
 
     set_name: str = Field(primary_key=True, foreign_key="candidate_set.name")
     id: str = Field(primary_key=True)
-    position: int | None
+    position: float | None = Field(sa_type=Float)
     version: int = Field(sa_column=VERSION)
+    num_support: int = Field(default=0, sa_column_kwargs={"server_default": "0"})
 
     def value(self) -> Candidate:
         return candidate_value(self, self.id)
 
 
 class CommandRow(Row, table=True):
+    """One act on a set; the newest first, they are its activity log."""
+
     __tablename__ = "command"
     __table_args__ = (one_of("type", CommandType),)
 
     id: int | None = Field(default=None, primary_key=True)
     set_name: str = Field(foreign_key="candidate_set.name", index=True)
     type: str
-    args: dict[str, Any] = Field(sa_type=JSON)
+    args: dict[str, Any] = Field(sa_type=ExactJSON)
     undone_by: int | None = Field(default=None, foreign_key="command.id")
+    actor: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    at: str = Field(default="", sa_column_kwargs={"server_default": ""})
+    reason: str = Field(default="", sa_column_kwargs={"server_default": ""})
 
 
 class RevisionRow(Row, table=True):
@@ -155,8 +187,54 @@ class RevisionRow(Row, table=True):
     actor: str
     at: str
     reason: str
-    before: dict[str, Any] = Field(sa_type=JSON)
-    after: dict[str, Any] = Field(sa_type=JSON)
+    before: dict[str, Any] = Field(sa_type=ExactJSON)
+    after: dict[str, Any] = Field(sa_type=ExactJSON)
+
+
+class LineageRow(Row, table=True):
+    """`to_id` came out of `from_id`, as long as the command is not undone; never changed after."""
+
+    __tablename__ = "lineage"
+    __table_args__ = (one_of("kind", LineageKind),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    set_name: str = Field(foreign_key="candidate_set.name", index=True)
+    from_id: str
+    to_id: str
+    kind: str
+    command_id: int = Field(foreign_key="command.id")
+
+
+class CommentRow(Row, table=True):
+    """What someone said of a candidate; who and when stands in the command. Never changed after."""
+
+    __tablename__ = "comment"
+    __table_args__ = (
+        ForeignKeyConstraint(["set_name", "candidate_id"], ["candidate.set_name", "candidate.id"]),
+        Index(None, "set_name", "candidate_id"),
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    set_name: str
+    candidate_id: str
+    command_id: int = Field(foreign_key="command.id")
+    text: str
+
+
+class DraftRow(Row, table=True):
+    """A wording that is not saved yet, one a person and candidate."""
+
+    __tablename__ = "draft"
+    __table_args__ = (
+        ForeignKeyConstraint(["set_name", "candidate_id"], ["candidate.set_name", "candidate.id"]),
+    )
+
+    set_name: str = Field(primary_key=True)
+    candidate_id: str = Field(primary_key=True)
+    actor: str = Field(primary_key=True)
+    text: str
+    base_version: int
+    at: str
 
 
 class ReleaseRow(Row, table=True):
@@ -187,6 +265,18 @@ class ReleaseItemRow(CandidateColumns, table=True):
         return candidate_value(self, self.candidate_id)
 
 
+class ThoughtRow(Row, table=True):
+    """The thoughts of one turn as text, for search; made when its trace is imported."""
+
+    __tablename__ = "thought"
+    __table_args__ = (UniqueConstraint("trace_id", "turn"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    trace_id: str = Field(foreign_key="trace.id")
+    turn: int
+    text: str
+
+
 class DocumentRow(Row, table=True):
     """Audits, calibrations, run manifests: the latest of a kind and key counts, older ones stay."""
 
@@ -196,54 +286,7 @@ class DocumentRow(Row, table=True):
     kind: str = Field(index=True)
     key: str
     at: str
-    body: dict[str, Any] = Field(sa_type=JSON)
-
-
-def trace_columns(trace: Trace) -> dict[str, Any]:
-    turns = [
-        {
-            "thoughts": list(turn.thoughts),
-            "actions": [
-                {"name": action.name, "arguments": dict(action.arguments)}
-                for action in turn.actions
-            ],
-            "observations": list(turn.observations),
-            "images": list(turn.images),
-        }
-        for turn in trace.turns
-    ]
-    return {
-        "id": trace.id,
-        "question": storable(trace.question),
-        "outcome": trace.outcome,
-        "source": storable(trace.source),
-        "format": trace.format,
-        "file": storable(trace.file),
-        "position": trace.position,
-        "num_turns": len(trace.turns),
-        "num_thoughts": trace.num_thoughts,
-        "body": {"question": trace.question, "turns": turns},
-    }
-
-
-def trace_value(row: TraceRow) -> Trace:
-    return Trace(
-        question=row.body["question"],
-        turns=tuple(
-            Turn(
-                thoughts=tuple(turn["thoughts"]),
-                actions=tuple(Action(a["name"], a["arguments"]) for a in turn["actions"]),
-                observations=tuple(turn["observations"]),
-                images=tuple(turn["images"]),
-            )
-            for turn in row.body["turns"]
-        ),
-        outcome=Outcome(row.outcome) if row.outcome else None,
-        source=row.source,
-        format=row.format,
-        file=row.file,
-        position=row.position,
-    )
+    body: dict[str, Any] = Field(sa_type=ExactJSON)
 
 
 def candidate_columns(candidate: Candidate) -> dict[str, Any]:
@@ -255,6 +298,7 @@ def candidate_columns(candidate: Candidate) -> dict[str, Any]:
         "support": list(candidate.support),
         "questions": candidate.questions,
         "created_at": candidate.created_at,
+        "aliases": list(candidate.aliases),
     }
 
 
@@ -265,6 +309,7 @@ def candidate_row(set_name: str, candidate: Candidate) -> CandidateRow:
         id=candidate.id,
         position=None,
         version=candidate.version,
+        num_support=len(candidate.support),
         **candidate_columns(candidate),
     )
 
@@ -279,4 +324,5 @@ def candidate_value(row: CandidateRow | ReleaseItemRow, id: str) -> Candidate:
         questions=row.questions,
         created_at=row.created_at,
         version=row.version,
+        aliases=tuple(row.aliases),
     )
