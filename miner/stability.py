@@ -162,23 +162,20 @@ def _compare(
     turns: Sequence[str],
     embedder: Embedder,
 ) -> Bootstrap:
-    before, after = _labels(candidates, turns), _labels(found, turns)
+    labels = _labels(candidates, turns), _labels(found, turns)
     texts = tuple(candidate.text for candidate in found)
-    ari = round(float(adjusted_rand_score(before, after)), 4)
+    ari = round(float(adjusted_rand_score(*labels)), 4)
     if not found:
         return Bootstrap((), (), ari)
-    jaccard = _overlap(before, after, len(candidates), len(found))
+    jaccard = _jaccard(candidates, found, frozenset(turns))
     vectors = embedder.embed([candidate.text for candidate in candidates])
     cosine = (vectors @ embedder.embed(texts).T).round(4)
     best = [int(np.lexsort((-cosine[row], -jaccard[row]))[0]) for row in range(len(candidates))]
-    return Bootstrap(
-        texts,
-        tuple(
-            Match(texts[column], float(jaccard[row, column]), float(cosine[row, column]))
-            for row, column in enumerate(best)
-        ),
-        ari,
+    matches = (
+        Match(texts[column], float(jaccard[row, column]), round(float(cosine[row, column]), 4))
+        for row, column in enumerate(best)
     )
+    return Bootstrap(texts, tuple(matches), ari)
 
 
 def _labels(candidates: Sequence[Candidate], turns: Sequence[str]) -> np.ndarray:
@@ -187,14 +184,15 @@ def _labels(candidates: Sequence[Candidate], turns: Sequence[str]) -> np.ndarray
     return np.array([of.get(turn, UNASSIGNED) for turn in turns], dtype=int)
 
 
-def _overlap(before: np.ndarray, after: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """(rows, columns): Jaccard of the turns of either's labels; 0 where neither has any."""
-    both = (before != UNASSIGNED) & (after != UNASSIGNED)
-    shared = np.zeros((rows, columns))
-    np.add.at(shared, (before[both], after[both]), 1)
-    sizes = np.bincount(before[before != UNASSIGNED], minlength=rows)[:, None]
-    sizes = sizes + np.bincount(after[after != UNASSIGNED], minlength=columns)
-    return (shared / np.maximum(sizes - shared, 1)).round(4)
+def _jaccard(
+    candidates: Sequence[Candidate], found: Sequence[Candidate], turns: frozenset[str]
+) -> np.ndarray:
+    """(candidates, found): of their support among `turns`; 0 where neither has any."""
+    before = [turns.intersection(candidate.support) for candidate in candidates]
+    after = [turns.intersection(candidate.support) for candidate in found]
+    return np.array(
+        [[len(one & other) / max(len(one | other), 1) for other in after] for one in before]
+    ).round(4)
 
 
 def _titled(title: str, progress: Progress) -> Progress:
