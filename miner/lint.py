@@ -37,6 +37,7 @@ FILLED = re.compile(
 )
 NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\"'“(])\b(?!I\b|[A-Z]{2,4}\b)[A-ZÀ-ÖØ-Þ][^\W\d_]+|\d+")
 SENTENCE_START = re.compile(r"(?:^|[.!?]\s+)[\"'“(]?([^\W\d_])")
+PROSE = re.compile(r"[^\W\d_A-Z]+(?: [^\W\d_A-Z]+)*")
 DOUBLED = re.compile(r"\b(\w+)\s+\1\b", re.IGNORECASE)
 PAIRS = (("(", ")"), ("“", "”"), ("[", "]"), ("«", "»"))
 
@@ -77,11 +78,13 @@ class LintSettings:
     """What a lint is told besides the text.
 
     `tools` are kinds of action as traces name them; `leaks` gives the instance words of a text: `Mask.leaked_words`
-    where there is a mask, else names and numbers by their form.
+    where there is a mask, else names and numbers by their form. `rare` gives words that are no instance's for sure, but that
+    hardly any thought uses.
     """
 
     tools: frozenset[str] = frozenset()
     leaks: Callable[[str], Sequence[str]] = names
+    rare: Callable[[str], Sequence[str]] = lambda text: ()
     count_tokens: Callable[[str], int] = estimated_tokens
     max_tokens: int = 45
     max_similarity: float = 0.9  # two texts of a set may be no closer
@@ -205,9 +208,9 @@ def _tool(text: str, found: list[str], settings: LintSettings) -> str | None:
 
 
 def _names_tool(text: str, tool: str) -> bool:
-    """A tool whose name is an ordinary word ("search") is named only where it is called or called a tool."""
+    """A tool whose name is ordinary words ("search", "go to") is named only where it is called or called a tool."""
     parts = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", tool)
-    if len(parts) > 1 or not tool.isalpha():
+    if not PROSE.fullmatch(tool) and (len(parts) > 1 or not tool.isalpha()):
         apart = r"[\W_]?".join(map(re.escape, parts)) or re.escape(tool)
         return re.search(rf"(?<!\w){apart}(?!\w)", text, re.IGNORECASE) is not None
     name = re.escape(tool)
@@ -220,6 +223,11 @@ def _instance(text: str, found: list[str], settings: LintSettings) -> str | None
     return (
         f"has words that belong to few questions: {', '.join(leaked[:QUOTED])}" if leaked else None
     )
+
+
+def _rare(text: str, found: list[str], settings: LintSettings) -> str | None:
+    rare = list(dict.fromkeys(settings.rare(text)))
+    return f"has words that hardly any thought uses: {', '.join(rare[:QUOTED])}" if rare else None
 
 
 def _alone(text: str, found: list[str], settings: LintSettings) -> str | None:
@@ -283,6 +291,7 @@ RULES = (
     Rule("one-move", _one_move, reads=(ENGLISH,)),
     Rule("tool", _tool),
     Rule("instance", _instance),
+    Rule("rare", _rare, Severity.FLAG),
     Rule("alone", _alone, reads=(ENGLISH,)),
     Rule("grammar", _grammar, reads=(ENGLISH,)),
     Rule("whole", _whole),

@@ -16,7 +16,8 @@ Json = Mapping[str, Any]
 
 def show_mining(candidate_set: CandidateSet, result: MiningResult, *, as_json: bool) -> None:
     if as_json:
-        return print_json(set_json(candidate_set) | {"mining": figures(result)})
+        told = {"mining": figures(result), "flags": candidate_set.manifest["flags"]}
+        return print_json(set_json(candidate_set) | told)
     show_set(candidate_set)
     OUT.print(
         f"{result.num_thoughts} thoughts ({result.num_distinct} distinct once masked), "
@@ -27,6 +28,7 @@ def show_mining(candidate_set: CandidateSet, result: MiningResult, *, as_json: b
         OUT.print(
             f"{left.group.share:.0%} of the thoughts make a move that is not in the set: {left.reason}"
         )
+    show_flags(candidate_set)
     admission: Json = dict(candidate_set.manifest).get("admission") or {"trials": ()}  # type: ignore[assignment]
     for trial in admission["trials"]:
         added = trial["added"]
@@ -36,6 +38,15 @@ def show_mining(candidate_set: CandidateSet, result: MiningResult, *, as_json: b
                 f"[{added['low']:.2f}, {added['high']:.2f}] {admission['unit']}"
             )
         )
+
+
+def show_flags(candidate_set: CandidateSet) -> None:
+    """What a person should look at in a set that was mined or grown just now."""
+    flags: Sequence[Json] = candidate_set.manifest.get("flags") or ()  # type: ignore[assignment]
+    if flags:
+        OUT.print(f"{len({flag['id'] for flag in flags})} texts flagged:")
+    for flag in flags:
+        OUT.print(plain(f"  {flag['text']}  {flag['problem']}"))
 
 
 def show_audit(report: Json, *, as_json: bool) -> None:

@@ -8,7 +8,10 @@ from ..data.identity import content_id
 from ..data.store import Store
 from ..miner.embed import Embedder
 from ..miner.incremental import Growth, grow
+from ..miner.lint import LintSettings
 from ..miner.mine import MinerSettings
+from ..miner.wishes import Wishes
+from .linting import Linted, lint_candidates, problems_json, tools_of, without_blocked
 from .masking import rules_of
 
 READ = "mined-traces"  # documents: the ids of the traces that a set was mined or grown from
@@ -32,10 +35,26 @@ def grow_set(
     traces = list(store.traces(str(source) if source is not None else None))
     progress("grow")
     settings = MinerSettings(budget=budget)
-    growth = grow(before, traces, known, embedder, settings, rules_of(before))
+    lint, rules = LintSettings(tools_of(traces)), rules_of(before)
+
+    def grown(refused: tuple[str, ...]) -> Growth:
+        wanted = replace(settings, wishes=Wishes(banned=refused))
+        return grow(before, traces, known, embedder, wanted, rules)
+
+    def added(growth: Growth) -> list[Linted]:
+        new = {one.id for one in growth.added}
+        return [o for o in lint_candidates(growth.candidate_set, lint, embedder) if o.id in new]
+
+    growth, refused = without_blocked(grown, added)
     if growth.num_new:
         read = sorted(trace.id for trace in traces)
-        told = {"traces": content_id("traces", read), "growth": growth.as_json()}
+        flags = lint_candidates(growth.candidate_set, lint, embedder)
+        told = {
+            "traces": content_id("traces", read),
+            "growth": growth.as_json(),
+            "refused": problems_json(refused),
+            "flags": problems_json(flags),
+        }
         manifest = {**growth.candidate_set.manifest, **told}
         store.save_set(replace(growth.candidate_set, manifest=manifest), reason="grown")
         store.put(READ, name, {"ids": read})

@@ -1,11 +1,12 @@
 """Mining as a service: the store's traces to a stored set, with the run's manifest."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from ..data.candidate_sets import folded
 from ..data.candidates import CandidateSet
 from ..data.errors import ForethoughtError, NotFound, NothingToDo
 from ..data.identity import content_id
@@ -14,6 +15,7 @@ from ..data.traces import Trace
 from ..miner.admission import Admission, admit
 from ..miner.embed import Embedder
 from ..miner.escape import with_escape
+from ..miner.lint import LintSettings
 from ..miner.mask_rules import MaskRules, shipped_rules
 from ..miner.mine import MinerSettings, MiningResult, mine, supported
 from ..miner.thoughts import thoughts_of
@@ -23,6 +25,7 @@ from ..scorer.model import LanguageModel
 from .admitting import ReferenceGains
 from .auditing import Corpus
 from .growing import READ
+from .linting import Linted, lint_candidates, problems_json, tools_of, without_blocked
 from .masking import MASK_RULES, rules_json
 from .wiring import BUILTIN
 from .writing import Reworder
@@ -59,11 +62,22 @@ def mine_set(
         known = ", ".join(store.sources()) or "none; import some traces"
         raise NotFound(f"no traces of source {asked.source!r}; there are: {known}")
     settings = MinerSettings(budget=asked.budget, wishes=asked.wishes, resume=asked.resume)
-    read: list[str] = []
-    traces = _noted(store.traces(asked.source), read)
-    result = mine(traces, embedder, name, settings, progress, asked.rules)
+    reading = _Reading(store, asked.source)
+    lint = _Lint(reading, embedder, asked.wishes)
+
+    def mined(refused: tuple[str, ...]) -> MiningResult:
+        wishes = replace(asked.wishes, banned=(*asked.wishes.banned, *refused))
+        wanted = replace(settings, wishes=wishes)
+        return mine(reading.traces(), embedder, name, wanted, progress, asked.rules)
+
+    result, refused = without_blocked(mined, lambda made: lint.mined(made.candidate_set))
+    if not result.candidate_set.candidates:
+        raise NothingToDo(
+            f"all {result.num_phrases} sentences that could be candidates are banned or refused by the lint; ban fewer, or "
+            "import more traces"
+        )
     manifest: dict[str, Any] = {
-        "traces": content_id("traces", sorted(read)),
+        "traces": content_id("traces", reading.ids),
         "source": asked.source,
         "embedder": embedder.name,
         "settings": asdict(replace(settings, resume=None)),
@@ -71,6 +85,7 @@ def mine_set(
         "seed": asked.seed,
         "versions": {package: version(package) for package in VERSIONS},
         "stages": [stage.as_json() for stage in result.stages],
+        "refused": problems_json(refused),
         **figures(result),
     }
     candidate_set = result.candidate_set
@@ -84,19 +99,47 @@ def mine_set(
         progress("admit")
         candidate_set, admission = _admitted(candidate_set, corpus, settings, asked)
         manifest["admission"] = admission.as_json()
+    manifest["flags"] = problems_json(lint.all(candidate_set))
     candidate_set = replace(candidate_set, manifest=manifest)
     if asked.escape:
         candidate_set = with_escape(candidate_set)
     store.save_set(candidate_set, reason="mined")
-    store.put(READ, name, {"ids": read})
+    store.put(READ, name, {"ids": reading.ids})
     return replace(result, candidate_set=candidate_set)
 
 
-def _noted(traces: Iterable[Trace], ids: list[str]) -> Iterator[Trace]:
-    """The traces, one at a time, while `ids` takes their ids."""
-    for trace in traces:
-        ids.append(trace.id)
-        yield trace
+class _Reading:
+    """The traces, one at a time, and what was noted of those that passed: their ids and the names of their tools."""
+
+    def __init__(self, store: Store, source: str | None) -> None:
+        self.store, self.source = store, source
+        self._ids: set[str] = set()
+        self.tools: frozenset[str] = frozenset()
+
+    @property
+    def ids(self) -> list[str]:
+        return sorted(self._ids)
+
+    def traces(self) -> Iterator[Trace]:
+        for trace in self.store.traces(self.source):
+            self._ids.add(trace.id)
+            self.tools |= tools_of([trace])
+            yield trace
+
+
+class _Lint:
+    """The lint by the tools that were read of; what a person pinned is told of and stays."""
+
+    def __init__(self, reading: _Reading, embedder: Embedder, wishes: Wishes) -> None:
+        self.reading, self.embedder = reading, embedder
+        self.pinned = set(map(folded, wishes.pinned))
+
+    def all(self, candidate_set: CandidateSet) -> list[Linted]:
+        settings = LintSettings(self.reading.tools)
+        return lint_candidates(candidate_set, settings, self.embedder)
+
+    def mined(self, candidate_set: CandidateSet) -> list[Linted]:
+        return [one for one in self.all(candidate_set) if folded(one.text) not in self.pinned]
 
 
 def _admitted(

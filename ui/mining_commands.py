@@ -3,8 +3,9 @@ includes them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -12,9 +13,9 @@ from rich.table import Table
 from ..data.errors import ForethoughtError
 from ..data.store import DEFAULT
 from ..scorer.cache import cache_folder
-from .command_options import AsJson, EmbedderPath, MaskRulesPath, Model, Seed, StoreUrl
+from .command_options import AsJson, EmbedderPath, MaskRulesPath, Model, Seed, SetName, StoreUrl
 from .terminal import OUT, plain, print_json, set_json, show_set, stages
-from .wiring import make_embedder, make_models, open_existing
+from .wiring import find_set, make_embedder, make_models, open_existing, open_if_there
 
 if TYPE_CHECKING:
     from ..data.candidates import CandidateSet
@@ -98,13 +99,47 @@ def mine(
 
 
 def show_growth(candidate_set: CandidateSet, growth: Growth, *, as_json: bool) -> None:
+    from .audit_table import show_flags
+
     if as_json:
-        return print_json(set_json(candidate_set) | {"growth": growth.as_json()})
+        told = {"growth": growth.as_json(), "flags": candidate_set.manifest.get("flags", [])}
+        return print_json(set_json(candidate_set) | told)
     show_set(candidate_set)
     OUT.print(
         f"{growth.num_new} new turns to mine, {growth.num_placed} of them joined a candidate; "
         f"{len(growth.added)} candidates proposed, {len(growth.merged)} sentences said one again"
     )
+    show_flags(candidate_set)
+
+
+@mining_app.command()
+def lint(
+    name: SetName,
+    store: StoreUrl = DEFAULT,
+    embedder: EmbedderPath = None,
+    as_json: AsJson = False,
+) -> None:
+    """What is wrong with a set's texts: form, sense, tools, near twins, words of their sources. Exit 1 if any is blocked."""
+    from .linting import lint_json, lint_stored
+
+    opened = open_if_there(store)
+    candidate_set = find_set(opened, name)
+    found = lint_json(candidate_set, lint_stored(candidate_set, opened, make_embedder(embedder)))
+    show_lint(found, as_json=as_json)
+    if not found["ok"]:
+        raise typer.Exit(1)
+
+
+def show_lint(found: Mapping[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        return print_json(found)
+    problems = 0
+    for candidate in found["candidates"]:
+        for problem in candidate["problems"]:
+            OUT.print(plain(f"{problem['severity']}: {candidate['text']}  {problem['problem']}"))
+            problems += 1
+    blocked = sum(candidate["blocked"] for candidate in found["candidates"])
+    OUT.print(f"{len(found['candidates'])} texts, {problems} problems, {blocked} texts blocked")
 
 
 @mining_app.command()

@@ -80,12 +80,14 @@ def families(
     """A set in two levels: candidates that say nearly one thing in one situation, under the text of the central one."""
     from .auditing import Corpus
     from .families import families_json, families_of
+    from .masking import rules_of
 
     opened = open_existing(store)
     candidate_set = find_set(opened, name)
     mined_from = candidate_set.manifest.get("source")
     traces = opened.traces(source or (str(mined_from) if mined_from is not None else None))
-    found = families_of(Corpus.of(list(traces), make_embedder(embedder)), candidate_set)
+    corpus = Corpus.of(list(traces), make_embedder(embedder), rules_of(candidate_set))
+    found = families_of(corpus, candidate_set)
     if as_json:
         return print_json(families_json(candidate_set, found))
     show_families(candidate_set.name, found)

@@ -20,6 +20,7 @@ from ..miner.rephrase import Checks, rephrase
 from ..miner.writer import ChatModel, Evidence, Quote, Writer
 from ..scorer.cache import cache_folder
 from .auditing import Corpus
+from .linting import tools_of
 from .wiring import BUILTIN
 
 
@@ -50,8 +51,7 @@ class Reworder:
     ) -> tuple[CandidateSet, list[dict[str, Any]]]:
         """The set with the words that pass the checks, and what became of each text."""
         asked = [c for c in candidate_set.candidates if c.support and c.text not in self.kept]
-        tools = frozenset(t.kind for t in self.corpus.thoughts if t.kind)
-        checks = Checks(self.corpus.embedder, LintSettings(tools=tools))
+        checks = Checks(self.corpus.embedder, LintSettings(tools_of(self.corpus.traces)))
         found = rephrase(self._evidence(asked), self.writer, checks)
         words = {c.text: result.text for c, result in zip(asked, found, strict=True)}
         texts = [words.get(c.text, c.text) for c in candidate_set.candidates]
