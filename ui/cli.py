@@ -32,6 +32,7 @@ try:
         require_served,
     )
     from .stability_commands import stability_app
+    from .store_commands import store_app
     from .wiring import (
         find_set,
         make_embedder,
@@ -62,6 +63,7 @@ app.add_typer(sets_app, name="sets")
 app.add_typer(audit_app)  # no name: its commands stand beside the others
 app.add_typer(mining_app)
 app.add_typer(stability_app)
+app.add_typer(store_app, name="store")
 
 
 @app.command("import")
