@@ -212,10 +212,11 @@ class Store:
                 num_new += _quarantine(session, row)
         return num_new
 
-    def quarantined(self) -> list[Quarantined]:
-        """In the order they were kept."""
+    def quarantined(self, offset: int = 0, limit: int | None = None) -> list[Quarantined]:
+        """In the order they were kept; `limit` of them, None: all."""
         with self.database.reading() as session:
-            rows = session.exec(select(QuarantineRow).order_by(col(QuarantineRow.id)))
+            ordered = select(QuarantineRow).order_by(col(QuarantineRow.id))
+            rows = session.exec(ordered.offset(offset).limit(limit))
             return [
                 Quarantined(row.file, row.position, row.reason, row.raw, row.at) for row in rows
             ]

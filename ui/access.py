@@ -8,7 +8,7 @@ import getpass
 import ipaddress
 import socket
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,11 +16,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import event
 from sqlmodel import Session
 
 from ..data.database import Database
 from ..data.errors import ForethoughtError, NotFound
 from ..data.store import Store
+from ..data.tables import CommandRow, CommandType
 
 NAME_CHARACTERS = 60
 AUTH_KEYS = ("redirect_uri", "cookie_secret")
@@ -50,6 +52,14 @@ RIGHTS: Mapping[Role, frozenset[Right]] = {
     Role.VIEWER: frozenset(),
     Role.CURATOR: frozenset({Right.EDIT}),
     Role.ADMIN: frozenset(Right),
+}
+
+NEEDS: Mapping[CommandType, Right] = {  # all others are edits
+    CommandType.DECIDE_MANY: Right.BULK,
+    CommandType.RELEASE: Right.RELEASE,
+    CommandType.RESTORE_RELEASE: Right.RELEASE,
+    CommandType.BRANCH: Right.RELEASE,
+    CommandType.SAVE_SET: Right.JOBS,
 }
 
 
@@ -141,25 +151,28 @@ def require_guarded(host: str, auth: Path | None, *, without_login: bool) -> Non
 
 
 class GuardedDatabase(Database):
-    """Another database's connections for one role: whoever may not edit cannot write at all."""
+    """Another database's connections for one role: what its commands may not be is not written, whoever gives them."""
 
     def __init__(self, database: Database, role: Role) -> None:
-        self.location = database.location
-        self.engine = database.engine
-        self.reading = database.reading  # type: ignore[method-assign]
+        vars(self).update(vars(database))
         self._actor = Actor("", role)
-        self._write: Callable[[], Any] = database.writing
 
     @contextmanager
     def writing(self) -> Iterator[Session]:
         self._actor.require(Right.EDIT)
-        with self._write() as session:
+        with super().writing() as session:
+            event.listen(session, "before_flush", self._check)
             yield session
+
+    def _check(self, session: Session, context: object, instances: object) -> None:
+        for row in session.new:
+            if isinstance(row, CommandRow):
+                self._actor.require(NEEDS.get(CommandType(row.type), Right.EDIT))
 
 
 def guarded(store: Store, role: Role) -> Store:
-    """The store as a role may use it; the store itself for those who may edit."""
-    return store if Right.EDIT in RIGHTS[role] else Store(GuardedDatabase(store.database, role))
+    """The store as a role may use it; the store itself for those who may do everything."""
+    return store if RIGHTS[role] == set(Right) else Store(GuardedDatabase(store.database, role))
 
 
 def _load(path: Path) -> dict[str, Any]:

@@ -71,9 +71,9 @@ def pick_set(store: Store, preferred: str | None = None) -> str | None:
     return name
 
 
-def problem(text: str) -> None:
-    """Something that kept a page from being shown, in the words of its error."""
-    st.error("This page cannot be shown.", icon=":material/error:")
+def problem(text: str, said: str = "This page cannot be shown.") -> None:
+    """Something that went wrong: `said` in our words, then the error's."""
+    st.error(said, icon=":material/error:")
     verbatim(text)
 
 

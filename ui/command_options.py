@@ -5,7 +5,12 @@ from typing import Annotated
 
 import typer
 
-StoreUrl = Annotated[str, typer.Option("--store", help="Path or SQLAlchemy URL of the store.")]
+StoreUrl = Annotated[
+    str,
+    typer.Option(
+        "--store", envvar="FORETHOUGHT_STORE", help="Path or SQLAlchemy URL of the store."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts.")]
 Seed = Annotated[int, typer.Option(help="Fixes every random choice.")]
 Model = Annotated[

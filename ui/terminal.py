@@ -19,6 +19,7 @@ from rich.text import Text
 from ..data.candidates import CandidateSet
 from ..data.library import library_hash
 from ..data.traces import Trace
+from . import progress_file
 
 OUT = Console(soft_wrap=not sys.stdout.isatty())  # no torn paths in a pipe
 ERR = Console(stderr=True)
@@ -61,8 +62,13 @@ def bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], Non
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=ERR, transient=True, disable=quiet) as progress:
-        task = progress.add_task(title, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        task, tell = progress.add_task(title, total=None), progress_file.teller()
+
+        def show(done: int, total: int) -> None:
+            progress.update(task, completed=done, total=total)
+            tell(progress_file.Progress(title, done, total))
+
+        yield show
 
 
 @contextmanager
@@ -70,8 +76,13 @@ def counter(title: str, *, quiet: bool = False) -> Iterator[Callable[[int], None
     """A running count on standard error, where the total is not known."""
     columns = (TextColumn("{task.description}"), TextColumn("{task.completed} traces"))
     with Progress(*columns, console=ERR, transient=True, disable=quiet) as progress:
-        task = progress.add_task(title, total=None)
-        yield lambda done: progress.update(task, completed=done)
+        task, tell = progress.add_task(title, total=None), progress_file.teller()
+
+        def show(done: int) -> None:
+            progress.update(task, completed=done)
+            tell(progress_file.Progress(title, done))
+
+        yield show
 
 
 @contextmanager
@@ -80,8 +91,13 @@ def stages(title: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]
     with Progress(
         TextColumn("{task.description}"), BarColumn(), console=ERR, transient=True, disable=quiet
     ) as progress:
-        task = progress.add_task(title, total=None)
-        yield lambda stage: progress.update(task, description=f"{title}: {stage}")
+        task, tell = progress.add_task(title, total=None), progress_file.teller()
+
+        def show(stage: str) -> None:
+            progress.update(task, description=f"{title}: {stage}")
+            tell(progress_file.Progress(title, stage=stage))
+
+        yield show
 
 
 def show_import(report: Any, *, as_json: bool) -> None:

@@ -5,7 +5,7 @@ from curated_store import curated
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forethought.data import commands
+from forethought.data import commands, versions
 from forethought.data.candidates import Status
 from forethought.data.commands import Edit
 from forethought.data.errors import ForethoughtError
@@ -97,10 +97,38 @@ def test_a_viewer_s_desk_says_why_nothing_was_written(tmp_path):
     assert store.candidate_set(desk.set_name).candidates[0].status is Status.PROPOSED
 
 
-def test_those_who_may_edit_have_the_store_itself(tmp_path):
+def test_a_curator_s_store_takes_edits_and_refuses_what_only_admins_may(tmp_path):
+    store = curated(tmp_path / "store.db")
+    name = store.set_names()[0]
+    seen = guarded(store, Role.CURATOR)
+    first = store.candidate_set(name).candidates[0]
+    accepted = commands.accept(seen, Edit(name, first.id, first.version, "ann"))
+    commands.undo(seen, name, "ann")
+    assert accepted.status is Status.ACCEPTED
+
+    store.release(name, "", "root")
+    second = store.candidate_set(name).candidates[1]
+    commands.reword(store, Edit(name, second.id, second.version, "root"), "I should look.")
+    before = store.candidate_set(name)
+    edit = Edit(name, first.id, before.candidates[0].version, "ann")
+    for write, said in (
+        (lambda: commands.decide_many(seen, name, [edit], Status.REJECTED), "many candidates"),
+        (lambda: seen.release(name, "", "ann"), "release or restore"),
+        (lambda: versions.restore_release(seen, name, 1, "ann"), "release or restore"),
+        (lambda: versions.branch(seen, name, "1", "other", "ann"), "release or restore"),
+        (lambda: seen.save_set(before), "start or cancel runs"),
+    ):
+        with pytest.raises(Forbidden, match=f"a curator may not .*{said}.*; that takes the role"):
+            write()
+    assert store.candidate_set(name) == before
+    assert store.set_names() == [name]
+    assert store.check() == []
+
+
+def test_an_admin_has_the_store_itself(tmp_path):
     store = curated(tmp_path / "store.db")
 
-    assert guarded(store, Role.CURATOR) is store
+    assert guarded(store, Role.ADMIN) is store
 
 
 @given(st.text())

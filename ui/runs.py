@@ -1,0 +1,84 @@
+"""What the app's forms ask for, as arguments of the command line. Every text is one argument or part of one: `--name=TEXT`,
+or a place behind `--`, so that nothing a person types can become another option.
+"""
+
+from dataclasses import dataclass
+
+from ..data.errors import NothingToDo
+from .jobs import OUT
+
+
+@dataclass(frozen=True)
+class ImportRun:
+    """Traces into the store; `paths` are files, folders or patterns on the app's machine."""
+
+    paths: tuple[str, ...]
+    source: str = ""
+    format: str = ""
+
+    def arguments(self) -> list[str]:
+        if not self.paths:
+            raise NothingToDo("nothing to import: name at least one file, folder or pattern")
+        named = {"source": self.source, "format": self.format}
+        return ["import", *_options(named), "--", *self.paths]
+
+
+@dataclass(frozen=True)
+class MineRun:
+    """A set mined anew, or (`grow`) the set of this name grown by what was imported since."""
+
+    name: str
+    budget: int = 12
+    source: str = ""
+    admit: bool = False
+    escape: bool = False
+    grow: bool = False
+
+    def arguments(self) -> list[str]:
+        if not self.name:
+            raise NothingToDo("the set has no name: give it one, such as search-v1")
+        if self.grow:
+            return ["mine", *_options({"grow": self.name, "budget": self.budget})]
+        named = {"name": self.name, "budget": self.budget, "source": self.source}
+        return ["mine", *_options(named), *_flags(admit=self.admit, escape=self.escape)]
+
+
+@dataclass(frozen=True)
+class AuditRun:
+    """A set measured on `limit` held-out turns (0: all), with a report among the files that it makes."""
+
+    name: str
+    other: str = ""
+    limit: int = 48
+    oracle: bool = True
+    model: str = ""
+
+    def arguments(self) -> list[str]:
+        named = {"limit": self.limit, "model": self.model, "report": f"{OUT}/report.html"}
+        oracle = [] if self.oracle else ["--no-oracle"]
+        return ["audit", *_options(named), *oracle, "--", *filter(None, (self.name, self.other))]
+
+
+@dataclass(frozen=True)
+class ExportRun:
+    """A set in the form that a training run reads, among the files that it makes."""
+
+    name: str
+    to: str
+    include_failures: bool = False
+    include_test: bool = False
+    model: str = ""
+
+    def arguments(self) -> list[str]:
+        named = {"to": self.to, "out": OUT, "model": self.model}
+        allowed = {"include-failures": self.include_failures, "include-test": self.include_test}
+        return ["export", *_options(named), *_flags(**allowed), "--", self.name]
+
+
+def _options(values: dict[str, str | int]) -> list[str]:
+    """`--name=value` for each that has one."""
+    return [f"--{name}={value}" for name, value in values.items() if value != ""]
+
+
+def _flags(**wanted: bool) -> list[str]:
+    return [f"--{name}" for name, is_wanted in wanted.items() if is_wanted]
