@@ -168,7 +168,7 @@ def traces_page(
     rows = session.execute(
         select(*columns).where(*wanted).order_by(TraceRow.id).offset(offset).limit(limit)
     )
-    found = [ListedTrace(**row._mapping | {"outcome": outcome_of(row.outcome)}) for row in rows]
+    found = [ListedTrace(**dict(row._mapping) | {"outcome": outcome_of(row.outcome)}) for row in rows]
     return TracesPage(tuple(found), total)
 
 
