@@ -14,7 +14,7 @@ from sqlalchemy import func, insert
 from sqlmodel import Session, col, select
 
 from . import candidate_sets, history, integrity, listing, releases, text_search
-from .candidates import CandidateSet, Release
+from .candidates import Candidate, CandidateSet, Release
 from .database import Database
 from .errors import NotFound
 from .history import Author, Revision
@@ -236,6 +236,20 @@ class Store:
         """NotFound names the sets there are."""
         with self.database.reading() as session:
             return candidate_sets.read_set(session, name)
+
+    def candidate(self, set_name: str, id: str, version: int | None = None) -> Candidate | None:
+        """One candidate that is or was in the set, now or as it was at `version`; None where there is no such."""
+        with self.database.reading() as session:
+            candidate_sets.set_row(session, set_name)
+            row = session.get(CandidateRow, (set_name, id))
+            if row is None or version in (None, row.version):
+                return row.value() if row else None
+            return history.candidate_at(session, row, version)
+
+    def manifest(self, set_name: str) -> Mapping[str, Any]:
+        """How the set was made, without reading its candidates."""
+        with self.database.reading() as session:
+            return candidate_sets.set_row(session, set_name).manifest
 
     def candidates_page(
         self,
