@@ -91,12 +91,12 @@ def place(store: Store, edit: Edit, position: int) -> Candidate:
     with store.database.writing() as session:
         row = edited(session, edit, {})
         places = order(session, edit.set_name)
-        if places.index(Place(row.id, row.position or 0.0)) == position:
-            return row.value()
         others = [stands for stands in places if stands.id != row.id]
-        args = {"candidate": row.id, "position": position}
-        deed = Deed(edit.set_name, CommandType.PLACE, args, edit.author)
-        carry_out(session, deed, _moves(session, row, others, max(position, 0)))
+        index = min(max(position, 0), len(others))
+        if places[index].id != row.id:
+            args = {"candidate": row.id, "position": index}
+            deed = Deed(edit.set_name, CommandType.PLACE, args, edit.author)
+            carry_out(session, deed, _moves(session, row, others, index))
         return row.value()
 
 

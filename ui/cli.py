@@ -22,6 +22,7 @@ try:
     from . import terminal
     from .audit_commands import audit_app
     from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
+    from .curation_commands import candidates_app
     from .mining_commands import mining_app
     from .score_options import (
         Calibration,
@@ -33,6 +34,7 @@ try:
     )
     from .stability_commands import stability_app
     from .store_commands import store_app
+    from .version_commands import undo_app, versions_app
     from .wiring import (
         find_set,
         make_embedder,
@@ -57,13 +59,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 traces_app = typer.Typer(help="Look at imported traces.", no_args_is_help=True)
-sets_app = typer.Typer(help="Look at candidate sets.", no_args_is_help=True)
+sets_app = typer.Typer(help="Look at candidate sets, release them, compare and restore versions.", no_args_is_help=True)
 app.add_typer(traces_app, name="traces")
 app.add_typer(sets_app, name="sets")
 app.add_typer(audit_app)  # no name: its commands stand beside the others
 app.add_typer(mining_app)
 app.add_typer(stability_app)
 app.add_typer(store_app, name="store")
+app.add_typer(candidates_app, name="candidates")
+app.add_typer(undo_app)
+sets_app.add_typer(versions_app)
 
 
 @app.command("import")
@@ -202,7 +207,7 @@ def sets_show(name: SetName, store: StoreUrl = DEFAULT, as_json: AsJson = False)
 @app.command()
 def export(
     name: SetName,
-    to: Annotated[str, typer.Option(help="ssr-library or trl-sft.")],
+    to: Annotated[str, typer.Option(help="ssr-library, csv, jsonl or trl-sft.")],
     out: Annotated[Path, typer.Option(help="Folder to write into.")],
     store: StoreUrl = DEFAULT,
     include_failures: Annotated[bool, typer.Option(help="Keep turns of failed traces.")] = False,
