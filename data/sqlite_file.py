@@ -67,7 +67,7 @@ def explain(error: DatabaseError) -> str | None:
             )
         if "full" in reason:
             return f"{reason}; what was stored is kept: make room on the disk and go on"
-        return f"{reason}; check the disk and the file's permissions, or choose another --store"
+        return f"{reason}; what was stored is kept: check the disk and the file's permissions"
     if type(error) is DatabaseError:
         return f"not a usable database ({error.orig}); choose another --store or restore a copy"
     return None
