@@ -14,6 +14,7 @@ what is done next, and reads alike whatever the rest is about. The rule never se
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from .embed import Embedder
 from .mask import Mask
 from .sampling import stratified_sample
 from .sentences import sentence_texts
+from .similarity import MILLION, MILLIONTHS, in_ones
 from .thoughts import Stage, Thought
 
 MOST_FITTED = 50_000  # turns that the classifiers are fitted on
@@ -72,7 +74,8 @@ class Assigner:
         acted = [thought for thought in thoughts if thought.kind is not None]
         self.mask, self.embedder = mask, embedder
         self.general = general or Generalizer.fit(acted, mask)
-        self._mine = self.rows(acted)
+        self._fitted = acted
+        self._mine = self._rows(acted)
         self._vectors = embedder.embed(self._mine.texts)  # (mine rows, d)
         kinds = np.array([thought.kind or "" for thought in acted], dtype=object)
         fit = stratified_sample(kinds.astype(str), np.ones(len(acted)), MOST_FITTED)
@@ -89,6 +92,11 @@ class Assigner:
 
     def rows(self, thoughts: Sequence[Thought]) -> Rows:
         """The thoughts as the rule sees them."""
+        if len(thoughts) == len(self._fitted) and all(map(is_, thoughts, self._fitted)):
+            return self._mine
+        return self._rows(thoughts)
+
+    def _rows(self, thoughts: Sequence[Thought]) -> Rows:
         numbers: dict[tuple[str, Stage], int] = {}
         seen = ((self.general.say(thought), thought.stage) for thought in thoughts)
         of = np.array([numbers.setdefault(row, len(numbers)) for row in seen], dtype=int)
@@ -102,16 +110,23 @@ class Assigner:
 
     def affinity_of(self, rows: Rows, texts: Sequence[str]) -> np.ndarray:
         """(rows, texts), by columns: the affinity of the turns of each row."""
-        turns, candidates = self.embedder.embed(rows.texts), self.embedder.embed(texts)
+        return in_ones(self.millionths_of(rows, texts))
+
+    def millionths_of(self, rows: Rows, texts: Sequence[str]) -> np.ndarray:
+        """The same as whole numbers of millionths, which is all that there is of it."""
+        if not texts:
+            return np.empty((len(rows.texts), 0), MILLIONTHS, order="F")
+        candidates = self.embedder.embed(texts)
+        turns = self._vectors if rows is self._mine else self.embedder.embed(rows.texts)
         kinds = self._kind_of_text.expect(self.embedder.embed([*map(next_step, texts)]))
         fit = self._stage_fit(candidates)
-        found = np.empty((len(rows.texts), len(texts)), order="F")
+        found = np.empty((len(rows.texts), len(texts)), MILLIONTHS, order="F")
         for start in range(0, len(turns), BLOCK):
             part = slice(start, start + BLOCK)
             stages = rows.stages[part]
             agreement = self._kind_of_turn.expect(_with_stage(turns[part], stages)) @ kinds.T
             cosine = np.maximum(turns[part] @ candidates.T, 0.0)
-            found[part] = (cosine * agreement * fit[:, stages].T).round(6)
+            found[part] = np.rint(cosine * agreement * fit[:, stages].T * MILLION)
         return found
 
     def assign(self, thoughts: Sequence[Thought], texts: Sequence[str]) -> Assignment:

@@ -22,6 +22,7 @@ from .mask import Mask
 from .mask_rules import MaskRules, shipped_rules
 from .moves import Moves, Spoken, find_moves, speak
 from .phrase import Phrase, phrases_of
+from .redundancy import Nearness
 from .stages import Kept, Rows, StageRecord, Stages, digest_of
 from .thoughts import Thought, thoughts_of
 from .weights import TurnOrigin, lifted, outcome_lift, question_weights
@@ -94,6 +95,11 @@ def mine(
     progress("cluster")
     moves = find_moves(thoughts, assigner, stages)
     spoken = speak(moves, phrases, embedder)
+    if not spoken.phrases and not settings.wishes.pinned:
+        raise NothingToDo(
+            f"none of {len(phrases)} sentences says what recurs among {len(thoughts)} thoughts; "
+            "import more traces, or write candidates by hand in `forethought ui`"
+        )
     progress("choose")
     choice = stages.run(
         "choose",
@@ -204,38 +210,19 @@ def choose_phrases(
     texts = settings.wishes.phrases(mined)
     first = len(texts) - len(mined)  # pins that were not mined stand before
     rows = assigner.rows(thoughts)
-    affinity = assigner.affinity_of(rows, texts)
-    near = _nearness(texts, affinity, rows.total(np.ones(len(thoughts))), assigner.embedder)
-    redundant = (near.cosine > settings.max_similarity) | (near.overlap > settings.max_overlap)
+    affinity = assigner.millionths_of(rows, texts)
+    vectors = assigner.embedder.embed(texts)
+    near = Nearness.of(vectors, affinity, rows.total(np.ones(len(thoughts))))
+    redundant = near.redundant(settings.max_similarity, settings.max_overlap)
     weights = _weights(thoughts, moves.labels)
     columns = {group: (column + first,) for group, column in spoken.column_of_group.items()}
     groups = frequent_groups(moves.labels, weights, columns, settings.min_group_share)
     terms = settings.wishes.terms(texts, settings.budget, groups=groups)
     chosen = choose(affinity, rows.total(weights), settings.budget, redundant, terms)
-    pairs = redundant_pairs(chosen.rows, redundant, np.maximum(near.cosine, near.overlap))
+    pairs = redundant_pairs(chosen.rows, redundant, near.nearest)
     return Choice(
         tuple(texts[row] for row in chosen.rows), chosen, tuple(_twin(texts, p) for p in pairs)
     )
-
-
-@dataclass(frozen=True)
-class _Nearness:
-    """(texts, texts): cosine of the texts, and correlation of what turns they suit."""
-
-    cosine: np.ndarray
-    overlap: np.ndarray
-
-
-def _nearness(
-    texts: Sequence[str], affinity: np.ndarray, counts: np.ndarray, embedder: Embedder
-) -> _Nearness:
-    """`affinity` (rows, texts) of rows that stand for `counts` (rows,) turns."""
-    vectors = embedder.embed(texts)
-    centred = affinity - np.average(affinity, axis=0, weights=counts)
-    centred *= np.sqrt(counts)[:, None]
-    lengths = np.linalg.norm(centred, axis=0)
-    correlation = centred.T @ centred / np.maximum(np.outer(lengths, lengths), 1e-12)
-    return _Nearness((vectors @ vectors.T).round(6), correlation.round(6))
 
 
 def _twin(texts: Sequence[str], pair: RedundantPair) -> tuple[str, str, float]:

@@ -1,4 +1,4 @@
-"""How well phrases stand for turns, read a phrase at a time: a dense matrix, or a sparse one.
+"""How well phrases stand for turns, read a phrase at a time: a dense matrix, in millionths where it is large, or a sparse one.
 
 Knows nothing of thoughts, texts or weights.
 """
@@ -9,6 +9,8 @@ import numpy as np
 from scipy.sparse import csc_array, issparse, sparray
 
 Similarity: TypeAlias = np.ndarray | sparray  # (turns, phrases), >= 0
+MILLION = 1_000_000
+MILLIONTHS = np.int32  # as which a similarity of six digits takes half the memory
 
 
 class Column(NamedTuple):
@@ -35,7 +37,7 @@ class Columns:
     def column(self, phrase: int) -> Column:
         matrix = self._similarity
         if not issparse(matrix):
-            return Column(slice(None), matrix[:, phrase])
+            return Column(slice(None), in_ones(matrix[:, phrase]))
         part = slice(matrix.indptr[phrase], matrix.indptr[phrase + 1])
         return Column(matrix.indices[part], matrix.data[part])
 
@@ -46,3 +48,8 @@ class Columns:
             rows, values = self.column(phrase)
             nearest[rows] = np.maximum(nearest[rows], values)
         return nearest
+
+
+def in_ones(values: np.ndarray) -> np.ndarray:
+    """MILLIONTHS as the numbers that were rounded to six digits, to the bit; all else as it is."""
+    return values / MILLION if values.dtype == MILLIONTHS else values

@@ -7,6 +7,7 @@ other negative number, is no move.
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,12 +50,12 @@ def outcome_lift(
     It is a contrast, not a cause: a move of hard questions has a low lift.
     """
     num_moves = max(moves, default=-1) + 1
-    success = _question_shares(moves, origins, Outcome.SUCCESS, num_moves)
-    failure = _question_shares(moves, origins, Outcome.FAILURE, num_moves)
-    if not len(success) or not len(failure):
+    success = _side(moves, origins, Outcome.SUCCESS, num_moves)
+    failure = _side(moves, origins, Outcome.FAILURE, num_moves)
+    if not success.questions or not failure.questions:
         return np.zeros(num_moves)
-    pooled = (success.sum(axis=0) + failure.sum(axis=0)) / (len(success) + len(failure))
-    odds = [(side.sum(axis=0) + prior * pooled, len(side) + prior) for side in (success, failure)]
+    pooled = (success.shares + failure.shares) / (success.questions + failure.questions)
+    odds = [(side.shares + prior * pooled, side.questions + prior) for side in (success, failure)]
     seen = (pooled > 0) & (pooled < 1)  # a move that all turns make, or none, tells nothing
     lift = np.zeros(num_moves)
     lift[seen] = np.subtract(*(_logit(made[seen] / total) for made, total in odds))
@@ -70,24 +71,32 @@ def lifted(
     return weights * factors[places]
 
 
-def _question_shares(
+class _Side(NamedTuple):
+    """`questions` with runs of one outcome; `shares` (moves,): summed over them the mean, over a question's runs, of each
+    move's share of the run."""
+
+    questions: int
+    shares: np.ndarray
+
+
+def _side(
     moves: Sequence[int], origins: Sequence[TurnOrigin], outcome: Outcome, num_moves: int
-) -> np.ndarray:
-    """(questions with runs of this outcome, moves): mean over the question's runs of each move's share of the run."""
+) -> _Side:
+    """A question at a time, and of it only the moves it has: questions and moves may both be very many."""
     runs: defaultdict[str, defaultdict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
     for move, origin in zip(moves, origins, strict=True):
         if origin.outcome is outcome:
             runs[origin.question][origin.run].append(move)
-    rows = [
-        np.mean([_shares(made, num_moves) for made in runs[question].values()], axis=0)
-        for question in sorted(runs)
-    ]
-    return np.array(rows).reshape(len(rows), num_moves)
-
-
-def _shares(made: Sequence[int], num_moves: int) -> np.ndarray:
-    known = [move for move in made if move >= 0]
-    return np.bincount(known, minlength=num_moves) / len(made)
+    total = np.zeros(num_moves)
+    for question in sorted(runs):
+        found: defaultdict[int, float] = defaultdict(float)
+        for made in runs[question].values():
+            for move, count in Counter(made).items():
+                found[move] += count / len(made)
+        for move, share in found.items():
+            if move >= 0:
+                total[move] += share / len(runs[question])
+    return _Side(len(runs), total)
 
 
 def _logit(share: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from embedders import HashingEmbedder
 from runs import AGAIN, ANSWER, runs
@@ -82,3 +83,21 @@ def test_thoughts_that_all_name_their_instance_are_one_plain_line():
 
     with pytest.raises(NothingToDo, match="can be said of any question"):
         mine(traces, EMBEDDER, "x")
+
+
+class Drifting:
+    """Embeds all texts of a call alike, and each call at right angles to those before."""
+
+    name = "drifting"
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def embed(self, texts):
+        self.calls += 1
+        return np.tile(np.eye(64, dtype=np.float32)[self.calls], (len(texts), 1))
+
+
+def test_moves_that_no_sentence_says_are_one_plain_line():
+    with pytest.raises(NothingToDo, match="says what recurs"):
+        mine(runs(20), Drifting(), "x")
