@@ -1,6 +1,7 @@
 """Stages of a long run: what each one made is kept on disk, so that an interrupted run goes on where it stopped.
 
-A product is found again only for the same inputs, parameters, versions and code. Knows arrays and JSON, and nothing of mining.
+A product is found again only for the same inputs, parameters, versions and code; those that were used last are kept, the
+others go. Knows arrays and JSON, and nothing of mining.
 """
 
 import json
@@ -10,7 +11,8 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from importlib.metadata import version
@@ -26,6 +28,8 @@ from ..data.identity import content_id
 VERSIONS = ("hdbscan", "numpy", "scikit-learn")  # what decides a product beside our own code
 DAMAGE = (OSError, ValueError, KeyError, EOFError, BadZipFile, ZlibError)
 MIB = 1 << 20
+MOST_KEPT = 80  # products in a folder: those of about 20 runs,
+MOST_BYTES = 1 << 30  # and no more than this together
 
 log = logging.getLogger(__name__)
 Product = Mapping[str, Any]  # arrays, and values that JSON can hold
@@ -73,6 +77,7 @@ class Stages:
     def __init__(self, inputs: str, folder: Path | None = None) -> None:
         self._key = content_id("run", [inputs, code_digest(), {p: version(p) for p in VERSIONS}])
         self._folder = folder
+        self._own: set[Path] = set()  # products of this run
         self.records: list[StageRecord] = []
 
     def run(
@@ -89,8 +94,12 @@ class Stages:
             self._key = content_id("stage", [self._key, name, list(kept.parameters)])
             found = self._find(name)
         made = make() if found is None or kept is None else kept.unpack(found)
-        if kept and self._folder and found is None:
-            _write(self._path(self._folder, name), kept.pack(made))
+        if kept and self._folder:
+            path = self._path(self._folder, name)
+            if found is None:
+                _write(path, kept.pack(made))
+            self._own.add(path)
+            prune(self._folder, self._own)
         seconds = round(time.perf_counter() - started, 3)
         processor = round(time.process_time() - worked, 3)
         self.records.append(
@@ -130,6 +139,34 @@ def digest_of(texts: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
+def prune(folder: Path, own: Collection[Path]) -> None:
+    """Removes the files in `folder` that were used longest ago, until it holds MOST_KEPT and MOST_BYTES at most; never `own`.
+
+    Other processes may do the same at once: a file that is gone, or that may not go, is passed over.
+    """
+    held = sorted((kept for path in folder.iterdir() if (kept := _held(path))), reverse=True)
+    total = 0
+    for number, one in enumerate(held):
+        total += one.size
+        if (number >= MOST_KEPT or total > MOST_BYTES) and one.path not in own:
+            with suppress(OSError):
+                one.path.unlink()
+
+
+class _Held(NamedTuple):
+    used: float
+    size: int
+    path: Path
+
+
+def _held(path: Path) -> _Held | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return _Held(found.st_mtime, found.st_size, path)
+
+
 def _write(path: Path, product: Product) -> None:
     """Whole or not at all. What is no array is kept as the bytes of its JSON."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,7 +187,12 @@ def _read(path: Path) -> Product | None:
         return None
     try:
         with np.load(path) as stored:
-            return {name: _value(stored[name]) for name in stored.files}
+            found = {name: _value(stored[name]) for name in stored.files}
+        with suppress(OSError):  # another process may have removed it by now
+            os.utime(path)  # used last
+        return found
+    except FileNotFoundError:
+        return None
     except DAMAGE as error:
         log.warning("%s: damaged (%s); its stage runs again", path, type(error).__name__)
         path.unlink(missing_ok=True)

@@ -1,5 +1,6 @@
 """Many turns: samples stand for all, each thing is worked out once, and an interrupted run goes on."""
 
+import os
 import random
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from runs import runs
 from sklearn.metrics import adjusted_rand_score
 
+from forethought.miner import stages
 from forethought.miner.abstract import Generalizer
 from forethought.miner.assign import NEIGHBOURS, _first_of_largest
 from forethought.miner.cluster import NOISE, cluster
@@ -169,3 +171,34 @@ def test_the_manifest_tells_each_stages_rows_seconds_and_memory():
     assert stages["fit"].rows.into == result.num_thoughts
     assert stages["cluster"].rows == (result.num_distinct, result.num_clusters)
     assert all(record.seconds >= 0 and record.peak_mib > 0 for record in stages.values())
+
+
+def test_products_used_longest_ago_go_when_there_are_too_many_or_too_large(tmp_path, monkeypatch):
+    monkeypatch.setattr(stages, "MOST_KEPT", 6)
+    monkeypatch.setattr(stages, "MOST_BYTES", 10_000)
+    for used in range(8):
+        (tmp_path / f"{used}.npz").write_bytes(bytes(100))
+        os.utime(tmp_path / f"{used}.npz", (used, used))
+    large, own = tmp_path / "7.npz", tmp_path / "0.npz"
+
+    stages.prune(tmp_path, {own})
+    assert sorted(path.stem for path in tmp_path.iterdir()) == list("0234567")
+
+    large.write_bytes(bytes(10_000))
+    stages.prune(tmp_path, {own})
+    assert {path.stem for path in tmp_path.iterdir()} == {"0", "7"}
+
+
+def test_many_runs_leave_the_products_of_the_last_and_those_are_found_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(stages, "MOST_KEPT", 5)
+    settings = MinerSettings(resume=tmp_path)
+    for count in (60, 70, 80, 90):
+        mine(runs(count), EMBEDDER, "x", settings)
+        mine(runs(60), EMBEDDER, "x", settings)
+
+    again = mine(runs(60), EMBEDDER, "x", settings)
+
+    assert len(list(tmp_path.iterdir())) == 5
+    assert {record.name for record in again.stages if record.is_resumed} == {
+        "fit", "mask", "phrase", "cluster"
+    }  # fmt: skip
