@@ -1,8 +1,11 @@
-"""Stability as a service: which candidates of a stored set mining would find again, from the traces and settings it was mined with."""
+"""Stability as a service: which candidates of a stored set mining would find again, and what other settings would make of it.
+
+From the traces that the set was mined from, with the settings it was mined with.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +17,7 @@ from ..data.traces import Trace
 from ..miner.embed import Embedder
 from ..miner.mine import MinerSettings
 from ..miner.stability import FOUND_AT, Draws, Stability, stability
+from ..miner.sweep import Sweep, sweep
 from ..miner.wishes import Wishes
 from .growing import READ
 
@@ -31,8 +35,49 @@ def stability_report(
 
     ForethoughtError where it was mined with another embedder, whose groups would be others anyway.
     """
-    manifest = candidate_set.manifest
-    settings, mined_with = manifest.get("settings"), manifest.get("embedder")
+    origin = _origin(store, candidate_set, embedder)
+    found = stability(candidate_set, origin.traces, embedder, origin.settings, draws, progress)
+    return _report(candidate_set, found, draws)
+
+
+def sweep_report(
+    store: Store,
+    candidate_set: CandidateSet,
+    embedder: Embedder,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Json:
+    """What stands under `sweep` in `stability --sweep --json`; refuses what `stability_report` does."""
+    origin = _origin(store, candidate_set, embedder)
+    return {
+        swept.setting: _swept(swept)
+        for swept in sweep(origin.traces, embedder, origin.settings, progress)
+    }
+
+
+def _swept(swept: Sweep) -> Json:
+    return {
+        "own": swept.own,
+        "cliffs": [list(cliff) for cliff in swept.cliffs],
+        "points": [
+            {
+                "value": point.value,
+                "candidates": point.num_candidates,
+                "coverage": point.coverage,
+                "assigned": point.assigned,
+            }
+            for point in swept.points
+        ],
+    }
+
+
+class _Origin(NamedTuple):
+    traces: list[Trace]
+    settings: MinerSettings
+
+
+def _origin(store: Store, candidate_set: CandidateSet, embedder: Embedder) -> _Origin:
+    """What the set was mined from and with; NothingToDo where it was not, ForethoughtError where by another embedder."""
+    settings, mined_with = (candidate_set.manifest.get(key) for key in ("settings", "embedder"))
     if not isinstance(settings, Mapping):
         raise NothingToDo(
             f"set {candidate_set.name!r} was not mined, so no mining can be repeated; mine one with `forethought mine`"
@@ -41,9 +86,7 @@ def stability_report(
         raise ForethoughtError(
             f"set {candidate_set.name!r} was mined with {mined_with}, not {embedder.name}; pass --embedder, or mine it again"
         )
-    traces = _mined_traces(store, candidate_set)
-    found = stability(candidate_set, traces, embedder, _settings(settings), draws, progress)
-    return _report(candidate_set, found, draws)
+    return _Origin(_mined_traces(store, candidate_set), _settings(settings))
 
 
 def _mined_traces(store: Store, candidate_set: CandidateSet) -> list[Trace]:

@@ -25,6 +25,9 @@ stability_app = typer.Typer()
 def stability(
     name: SetName,
     runs: Annotated[int, typer.Option(min=1, max=MOST_RUNS, help="Bootstraps over questions.")] = 3,
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Also what other settings would give, cliffs marked.")
+    ] = False,
     store: StoreUrl = DEFAULT,
     embedder: EmbedderPath = None,
     seed: Seed = 0,
@@ -32,14 +35,15 @@ def stability(
 ) -> None:
     """Mine again, shuffled and on other draws of the questions: which candidates would be found again? Exit 1 if order matters."""
     from ..miner.stability import Draws
-    from .stability import stability_report
+    from .stability import stability_report, sweep_report
 
     opened = open_existing(store)
     candidate_set = find_set(opened, name)
+    vectors = make_embedder(embedder)
     with stages("stability", quiet=as_json) as progress:
-        report = stability_report(
-            opened, candidate_set, make_embedder(embedder), Draws(runs, seed), progress
-        )
+        report = stability_report(opened, candidate_set, vectors, Draws(runs, seed), progress)
+        if sweep:
+            report["sweep"] = sweep_report(opened, candidate_set, vectors, progress)
     show_stability(report, as_json=as_json)
     if not report["shuffle"]["identical"]:
         raise typer.Exit(1)
@@ -61,6 +65,21 @@ def show_stability(report: dict[str, Any], *, as_json: bool) -> None:
     OUT.print(table)
     same = "gives the same set" if report["shuffle"]["identical"] else "GIVES ANOTHER SET"
     OUT.print(f"Shuffling the rows {same}; agreement of assignments (ARI) {_spread(ari)}")
+    for setting, swept in report.get("sweep", {}).items():
+        show_sweep(setting, swept)
+
+
+def show_sweep(setting: str, swept: dict[str, Any]) -> None:
+    """A row a value; a cliff is marked at the value behind it."""
+    table = Table(setting, "candidates", "covers", "assigned", "")
+    behind = {after: before for before, after in swept["cliffs"]}
+    for point in swept["points"]:
+        value = point["value"]
+        mark = f"cliff from {behind[value]:g}" if value in behind else ""
+        mark = ", ".join(filter(None, ("as mined" if value == swept["own"] else "", mark)))
+        shares = (f"{point[key]:.1%}" for key in ("coverage", "assigned"))
+        table.add_row(f"{value:g}", str(point["candidates"]), *shares, mark)
+    OUT.print(table)
 
 
 def _spread(found: dict[str, float]) -> str:

@@ -17,7 +17,7 @@ from forethought.ui.auditing import Corpus
 from forethought.ui.families import families_json, families_of
 from forethought.ui.mining import MiningRequest, mine_set
 from forethought.ui.stability import stability_report
-from forethought.ui.stability_commands import show_families
+from forethought.ui.stability_commands import show_families, show_sweep
 from forethought.ui.wiring import make_embedder
 
 EMBEDDER = HashingEmbedder()
@@ -83,6 +83,18 @@ def test_a_written_set_and_another_embedder_are_one_plain_line(store):
         report(store, embedder=other)
 
 
+def test_a_cliff_stands_at_the_value_behind_it(capsys):
+    points = [
+        {"value": value, "candidates": size, "coverage": 1.0, "assigned": 1.0}
+        for value, size in ((150, 53), (160, 3))
+    ]
+    show_sweep("some_setting", {"own": 150, "cliffs": [[150, 160]], "points": points})
+
+    lines = capsys.readouterr().out.splitlines()
+    assert next(line for line in lines if " 53 " in line).count("as mined")
+    assert next(line for line in lines if " 3 " in line).count("cliff from 150")
+
+
 def test_families_hold_every_active_candidate_once(store):
     candidate_set = store.candidate_set("moves")
     corpus = Corpus.of(list(store.traces()), EMBEDDER)
@@ -105,9 +117,10 @@ def test_a_short_list_is_not_indented_and_a_long_one_is(store, capsys):
 
 
 def test_the_commands_print_json_or_a_table(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("forethought.miner.sweep.STEPS", {"budget": (3,)})
     url = tmp_path / "own.db"
     store = Store.open(url)
-    store.add(runs(40))
+    store.add(runs(24))
     mine_set(store, "moves", make_embedder(None), MiningRequest(4))
 
     def printed(*arguments: str) -> str:
@@ -117,8 +130,12 @@ def test_the_commands_print_json_or_a_table(tmp_path, monkeypatch, capsys):
         assert not stopped.value.code
         return capsys.readouterr().out
 
-    document = json.loads(printed("stability", "moves", "--runs", "1", "--json"))
+    document = json.loads(printed("stability", "moves", "--runs", "1", "--sweep", "--json"))
     assert (document["set"], document["runs"]) == ("moves", 1)
-    assert "Shuffling the rows gives the same set" in printed("stability", "moves", "--runs", "1")
+    assert document["sweep"]["budget"]["own"] == 4
+    assert [point["value"] for point in document["sweep"]["budget"]["points"]] == [3, 4]
+    shown = printed("stability", "moves", "--runs", "1")
+    assert "Shuffling the rows gives the same set" in shown
+    assert "budget" not in shown
     assert json.loads(printed("families", "moves", "--json"))["set"] == "moves"
     assert "moves" in printed("families", "moves")
