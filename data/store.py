@@ -161,6 +161,14 @@ class Store:
             raise NotFound(f"several traces begin with {id!r} ({some}, ...); give more of the id")
         return trace_value(rows[0])
 
+    def traces_of(self, ids: Iterable[str]) -> Iterator[Trace]:
+        """Those of `ids` that the store has; a page in memory at a time."""
+        remaining = iter(ids)
+        while page := list(islice(remaining, BATCH)):
+            with self.database.reading() as session:
+                rows = session.exec(select(TraceRow).where(col(TraceRow.id).in_(page))).all()
+            yield from map(trace_value, rows)
+
     def summaries(self) -> Iterator[TraceSummary]:
         """All traces in the order of their ids, without reading their turns."""
         columns: Any = (
