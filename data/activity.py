@@ -72,6 +72,14 @@ def log(store: Store, set_name: str, offset: int = 0, limit: int = 50) -> Activi
         return ActivityPage(tuple(_activity(row, count) for row, count in rows), total)
 
 
+def last_command(store: Store, set_name: str) -> int:
+    """The number of the set's latest command, 0 before any: as long as it is the same, so is the set."""
+    with store.database.reading() as session:
+        set_row(session, set_name)
+        latest = select(func.max(CommandRow.id)).where(CommandRow.set_name == set_name)
+        return session.exec(latest).one() or 0
+
+
 def comments(store: Store, set_name: str, candidate_id: str) -> list[Comment]:
     """Oldest first; NotFound where the set never had the candidate."""
     with store.database.reading() as session:
