@@ -146,14 +146,30 @@ class CachedEmbedder:
             missing = keys[self._find(keys) < 0]
             for start in range(0, len(missing), SHARD_TEXTS):
                 part = missing[start : start + SHARD_TEXTS]
-                self._store(part, self.embedder.embed([by_key[k.decode()] for k in part]))
+                self._embed(part, [by_key[key.decode()] for key in part])
             self._find_shards()
             vectors = self._gather(keys)
         return vectors[np.searchsorted(keys, np.array([_key(text) for text in texts], "S32"))]
 
     def truncated(self, texts: Sequence[str]) -> np.ndarray:
+        """As it was told when they were embedded; a model is asked, and loaded, only for what is not stored."""
         inner = self.embedder
-        return inner.truncated(texts) if isinstance(inner, Limited) else np.zeros(len(texts), bool)
+        found = np.zeros(len(texts), bool)
+        if not isinstance(inner, Limited):
+            return found
+        self._find_shards()
+        places = self._find(np.array([_key(text) for text in texts], "S32"))
+        unknown = np.ones(len(texts), bool)
+        for number, path in self._shards.items():
+            rows = np.flatnonzero(places >= 0)
+            rows = rows[self._places[places[rows], 0] == number]
+            if len(rows) and (stored := _stored_flags(path)) is not None:
+                found[rows] = stored[self._places[places[rows], 1]]
+                unknown[rows] = False
+        asked = np.flatnonzero(unknown)
+        if len(asked):
+            found[asked] = inner.truncated([texts[row] for row in asked])
+        return found
 
     def _find(self, keys: np.ndarray) -> np.ndarray:
         """(keys,): index of each among what is stored, -1 where it is not."""
@@ -214,13 +230,27 @@ class CachedEmbedder:
             kept = self._places[:, 0] != number
             self._keys, self._places = self._keys[kept], self._places[kept]
 
-    def _store(self, keys: np.ndarray, vectors: np.ndarray) -> None:
+    def _embed(self, keys: np.ndarray, texts: Sequence[str]) -> None:
+        """Embeds the texts and stores them as a shard; with it, where that can be told, which were not read to the end."""
+        vectors = self.embedder.embed(texts)
         assert len(vectors) == len(keys), f"{len(vectors) = } of {len(keys) = } texts"
+        limited = isinstance(self.embedder, Limited)
+        flags = {"truncated": self.embedder.truncated(texts)} if limited else {}  # type: ignore[attr-defined]
         self.folder.mkdir(parents=True, exist_ok=True)
         name = sha256(b"".join(keys)).hexdigest()[:16]
         with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".tmp", delete=False) as file:
-            np.savez(file, keys=keys.astype("U32"), vectors=np.asarray(vectors, np.float32))
+            found = np.asarray(vectors, np.float32)
+            np.savez(file, keys=keys.astype("U32"), vectors=found, **flags)
         os.replace(file.name, self.folder / f"{name}.npz")
+
+
+def _stored_flags(path: Path) -> np.ndarray | None:
+    """(texts,) of a shard: which were not read to the end; None where it does not tell."""
+    try:
+        with np.load(path) as stored:
+            return stored["truncated"] if "truncated" in stored.files else None
+    except DAMAGE:  # told, and mended, when its vectors are read
+        return None
 
 
 def _key(text: str) -> str:

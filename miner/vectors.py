@@ -4,8 +4,8 @@ Knows no model: it looks at numbers, and serves stored ones by their text.
 """
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,37 @@ def embedding_report(
 def usable(vectors: np.ndarray) -> np.ndarray:
     """(rows,) bool: which of `vectors` (rows, dimensions) may enter a fit."""
     return ~np.any(list(_faults(vectors).values()), axis=0)
+
+
+class CheckedEmbedder:
+    """An embedder that gives zeros in the place of what is no vector, so that nothing which is fitted breaks on it.
+
+    `faults` are the texts with which something was wrong, by the names of an EmbeddingReport's fields.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.embedder = embedder
+        self.faults: dict[str, set[str]] = {}
+
+    @property
+    def name(self) -> str:
+        return self.embedder.name
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        vectors = self.embedder.embed(texts)
+        report = embedding_report(self.embedder, texts, texts, vectors)
+        for fault in (field.name for field in fields(report) if field.name != "num_texts"):
+            if found := getattr(report, fault):
+                self.faults.setdefault(fault, set()).update(found)
+        return np.where(usable(vectors)[:, None], vectors, 0) if report.left_out else vectors
+
+    def report(self, ids: Mapping[str, str]) -> EmbeddingReport:
+        """What was wrong with the texts that have an id in `ids`, in their order."""
+        named = {
+            fault: tuple(id for text, id in ids.items() if text in texts)
+            for fault, texts in self.faults.items()
+        }
+        return EmbeddingReport(len(ids), **named)
 
 
 class OwnVectors:

@@ -12,12 +12,19 @@ from .mining import figures
 from .terminal import OUT, plain, print_json, set_json, show_set
 
 Json = Mapping[str, Any]
+FAULTS = {
+    "truncated": "are longer than the embedder reads",
+    "nan": "have a vector with a NaN and were left out",
+    "infinite": "have an infinite vector and were left out",
+    "zero": "have a vector of length zero and were left out",
+    "constant": "have a vector of equal components and were left out",
+}
 
 
 def show_mining(candidate_set: CandidateSet, result: MiningResult, *, as_json: bool) -> None:
     if as_json:
         told = {"mining": figures(result), "flags": candidate_set.manifest["flags"]}
-        return print_json(set_json(candidate_set) | told)
+        return print_json(set_json(candidate_set) | told | {"embedding": _faults(candidate_set)})
     show_set(candidate_set)
     OUT.print(
         f"{result.num_thoughts} thoughts ({result.num_distinct} distinct once masked), "
@@ -28,6 +35,10 @@ def show_mining(candidate_set: CandidateSet, result: MiningResult, *, as_json: b
         OUT.print(
             f"{left.group.share:.0%} of the thoughts make a move that is not in the set: {left.reason}"
         )
+    faults = _faults(candidate_set)
+    for fault, said in FAULTS.items():
+        if faults[fault]:
+            OUT.print(f"{faults[fault]} of {faults['texts']} distinct thoughts {said}")
     show_flags(candidate_set)
     admission: Json = dict(candidate_set.manifest).get("admission") or {"trials": ()}  # type: ignore[assignment]
     for trial in admission["trials"]:
@@ -38,6 +49,12 @@ def show_mining(candidate_set: CandidateSet, result: MiningResult, *, as_json: b
                 f"[{added['low']:.2f}, {added['high']:.2f}] {admission['unit']}"
             )
         )
+
+
+def _faults(candidate_set: CandidateSet) -> dict[str, int]:
+    """How many distinct thoughts have which fault; the manifest names them."""
+    report: Json = candidate_set.manifest["embedding"]  # type: ignore[assignment]
+    return {"texts": report["num_texts"]} | {fault: len(report[fault]) for fault in FAULTS}
 
 
 def show_flags(candidate_set: CandidateSet) -> None:

@@ -23,6 +23,7 @@ from ..miner.mask import Mask
 from ..miner.mask_rules import MaskRules
 from ..miner.mine import mineable
 from ..miner.thoughts import Thought, thoughts_of
+from ..miner.vectors import CheckedEmbedder
 from ..scorer.audit import (
     AuditModels,
     AuditTexts,
@@ -93,6 +94,7 @@ class Corpus:
         """Fitted with the mask `rules` of the sets that it is for (`masking.rules_of`), by default the shipped ones."""
         thoughts = mineable(traces)
         mask = Mask.fit(thoughts, rules)
+        embedder = CheckedEmbedder(embedder)
         return cls(traces, thoughts, mask, Assigner(thoughts, mask, embedder), embedder)
 
 

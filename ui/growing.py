@@ -10,6 +10,7 @@ from ..miner.embed import Embedder
 from ..miner.incremental import Growth, grow
 from ..miner.lint import LintSettings
 from ..miner.mine import MinerSettings
+from ..miner.vectors import CheckedEmbedder
 from ..miner.wishes import Wishes
 from .linting import Linted, lint_candidates, problems_json, tools_of, without_blocked
 from .masking import rules_of
@@ -29,6 +30,7 @@ def grow_set(
     What a person has touched stays as it is; NotFound where there is no such set. Without new traces nothing is stored.
     """
     before = store.candidate_set(name)
+    embedder = CheckedEmbedder(embedder)
     source = before.manifest.get("source")
     known = _known(store, before)
     progress("read")

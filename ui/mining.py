@@ -19,6 +19,7 @@ from ..miner.lint import LintSettings
 from ..miner.mask_rules import MaskRules, shipped_rules
 from ..miner.mine import MinerSettings, MiningResult, mine, supported
 from ..miner.thoughts import thoughts_of
+from ..miner.vectors import CheckedEmbedder, EmbeddingReport
 from ..miner.wishes import Wishes
 from ..miner.writer import Writer
 from ..scorer.model import LanguageModel
@@ -62,13 +63,13 @@ def mine_set(
         known = ", ".join(store.sources()) or "none; import some traces"
         raise NotFound(f"no traces of source {asked.source!r}; there are: {known}")
     settings = MinerSettings(budget=asked.budget, wishes=asked.wishes, resume=asked.resume)
-    reading = _Reading(store, asked.source)
-    lint = _Lint(reading, embedder, asked.wishes)
+    reading, checked = _Reading(store, asked.source), CheckedEmbedder(embedder)
+    lint = _Lint(reading, checked, asked.wishes)
 
     def mined(refused: tuple[str, ...]) -> MiningResult:
         wishes = replace(asked.wishes, banned=(*asked.wishes.banned, *refused))
         wanted = replace(settings, wishes=wishes)
-        return mine(reading.traces(), embedder, name, wanted, progress, asked.rules)
+        return mine(reading.traces(), checked, name, wanted, progress, asked.rules)
 
     result, refused = without_blocked(mined, lambda made: lint.mined(made.candidate_set))
     if not result.candidate_set.candidates:
@@ -76,21 +77,17 @@ def mine_set(
             f"all {result.num_phrases} sentences that could be candidates are banned or refused by the lint; ban fewer, or "
             "import more traces"
         )
-    manifest: dict[str, Any] = {
+    candidate_set, manifest = result.candidate_set, _manifest(result, settings, asked)
+    manifest |= {
         "traces": content_id("traces", reading.ids),
-        "source": asked.source,
         "embedder": embedder.name,
-        "settings": asdict(replace(settings, resume=None)),
-        MASK_RULES: rules_json(asked.rules),
-        "seed": asked.seed,
-        "versions": {package: version(package) for package in VERSIONS},
-        "stages": [stage.as_json() for stage in result.stages],
+        "embedding": EmbeddingReport(result.num_distinct).as_json(),
         "refused": problems_json(refused),
-        **figures(result),
     }
-    candidate_set = result.candidate_set
-    if asked.writer or asked.reference:
+    if asked.writer or asked.reference or checked.faults:
         corpus = Corpus.of(list(store.traces(asked.source)), embedder, asked.rules)
+    if checked.faults:
+        manifest["embedding"] = _embedding(checked, corpus).as_json()
     if asked.writer:
         progress("write")
         reworder = Reworder(corpus, store, asked.writer, asked.wishes.pinned)
@@ -106,6 +103,29 @@ def mine_set(
     store.save_set(candidate_set, reason="mined")
     store.put(READ, name, {"ids": reading.ids})
     return replace(result, candidate_set=candidate_set)
+
+
+def _manifest(
+    result: MiningResult, settings: MinerSettings, asked: MiningRequest
+) -> dict[str, Any]:
+    """How the set came about, but for what was read."""
+    return {
+        "source": asked.source,
+        "settings": asdict(replace(settings, resume=None)),
+        MASK_RULES: rules_json(asked.rules),
+        "seed": asked.seed,
+        "versions": {package: version(package) for package in VERSIONS},
+        "stages": [stage.as_json() for stage in result.stages],
+        **figures(result),
+    }
+
+
+def _embedding(checked: CheckedEmbedder, corpus: Corpus) -> EmbeddingReport:
+    """What was wrong with the vectors of the distinct thoughts, each by the first turn that says it."""
+    first: dict[str, str] = {}
+    for thought in corpus.thoughts:
+        first.setdefault(corpus.assigner.general.say(thought), thought.turn)
+    return checked.report(first)
 
 
 class _Reading:

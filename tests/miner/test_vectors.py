@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from forethought.data.errors import InvalidVectors
-from forethought.miner.vectors import OwnVectors, embedding_report, usable
+from forethought.miner.vectors import CheckedEmbedder, OwnVectors, embedding_report, usable
 
 TEXTS = ["I need to search.", "I have the answer.", "我需要搜索"]
 VECTORS = np.array([[3.0, 4.0], [0.0, 2.0], [-1.0, 0.0]])
@@ -50,6 +50,17 @@ def test_a_row_is_usable_or_has_exactly_one_fault(vectors):
 
     assert sorted([*report.left_out, *fit]) == ids
     assert np.isfinite(vectors[usable(vectors)]).all()
+
+
+def test_what_is_no_vector_is_handed_on_as_zeros_and_told_of_by_the_id_of_its_text(tmp_path):
+    broken = VECTORS.copy()
+    broken[1:] = [[np.nan, 1], [0.5, 0.5]]
+    checked = CheckedEmbedder(OwnVectors(saved(tmp_path, vectors=broken)))
+
+    assert np.allclose(checked.embed(TEXTS), [[0.6, 0.8], [0, 0], [0, 0]])
+    report = checked.report({text: f"turn {i}" for i, text in enumerate(TEXTS)})
+    assert (report.nan, report.constant, report.zero) == (("turn 1",), ("turn 2",), ())
+    assert checked.report({TEXTS[0]: "turn 0"}).left_out == ()
 
 
 def test_own_vectors_are_served_by_text_at_length_one(tmp_path):
