@@ -29,25 +29,34 @@ SAID = "runs_said"  # why the last command was not carried out
 
 def show(store: Store, preferred: str | None = None) -> None:
     st.title("Runs")
-    jobs = Jobs.of(store.database.location, os.environ.get(STORE_VARIABLE))
+    jobs = jobs_of(store)
     if cards.actor().may(Right.JOBS):
         run_forms_screen.show(
             store,
             preferred,
-            lambda run: _told(lambda: jobs.start(run.arguments(), cards.actor())),
+            lambda run: told(lambda: jobs.start(run.arguments(), cards.actor())),
         )
     else:
         st.info(f"A {cards.actor().role} may look at runs; an admin starts and cancels them.")
+    list_runs(jobs, "Runs on this store")
+
+
+def jobs_of(store: Store) -> Jobs:
+    """The runs on a store; its address in full is the environment's, `location` hides a password."""
+    return Jobs.of(store.database.location, os.environ.get(STORE_VARIABLE))
+
+
+def list_runs(jobs: Jobs, title: str, is_listed: Callable[[Job], bool] = lambda job: True) -> None:
+    """Runs as they are now, newest first; this part of the page is drawn again on its own."""
     is_busy = any(not job.state.is_over for job in jobs.all())
-    st.fragment(_runs, run_every=SOON if is_busy else LATER)(jobs)
+    st.fragment(_runs, run_every=SOON if is_busy else LATER)(jobs, title, is_listed)
 
 
-def _runs(jobs: Jobs) -> None:
-    """The runs as they are now; this part of the page is drawn again on its own."""
-    st.header("Runs on this store")
+def _runs(jobs: Jobs, title: str, is_listed: Callable[[Job], bool]) -> None:
+    st.header(title)
     if said := st.session_state.pop(SAID, None):
         cards.problem(said, "Nothing was started or cancelled.")
-    found = jobs.all()
+    found = [job for job in jobs.all() if is_listed(job)]
     if not found:
         st.info("No run yet. What is started here goes on when this page or the app is closed.")
     first = 0
@@ -81,7 +90,7 @@ def _button(jobs: Jobs, job: Job) -> None:
         label,
         key=f"{label.lower().replace(' ', '-')}-{job.id}",
         disabled=not actor.may(Right.JOBS),
-        on_click=partial(_told, partial(command, job.id, actor)),
+        on_click=partial(told, partial(command, job.id, actor)),
         width="stretch",
     )
 
@@ -112,7 +121,7 @@ def _log(job: Job) -> None:
         st.text(legible(name))
 
 
-def _told(command: Callable[[], object]) -> None:
+def told(command: Callable[[], object]) -> None:
     try:
         command()
     except ForethoughtError as error:

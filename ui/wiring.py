@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..data.candidates import CandidateSet
 from ..data.errors import ForethoughtError, NotFound
+from ..data.exports.candidate_rows import SUFFIXES, read_candidates
 from ..data.library import LIBRARIES, builtin, read_library
 from ..data.store import Store
 from ..scorer.cache import cache_folder
@@ -106,14 +107,14 @@ def token_counter(model: LanguageModel) -> Callable[[str], int]:
 
 
 def find_set(store: Store | None, name: str) -> CandidateSet:
-    """The stored set of this name, else the built-in one, else the reasoning library at this path."""
+    """The stored set of this name, else the built-in one, else the reasoning library or list (.csv, .jsonl) at this path."""
     stored = store.set_names() if store else []
     if store and name in stored:
         return store.candidate_set(name)
     if name in BUILTIN:
         return replace(builtin(name), name=name)
     if Path(name).is_file():
-        return read_library(name)
+        return read_candidates(name) if name.endswith(SUFFIXES) else read_library(name)
     known = ", ".join([*stored, *BUILTIN])
     raise NotFound(
         f"no candidate set {name!r}: no such file, and no stored or built-in one ({known})"

@@ -15,6 +15,7 @@ from ..history import now
 from ..library import library_hash, library_json, library_text, side_json, side_path
 from ..traces import Trace
 from .bundle import Bundle, json_lines, write_bundle
+from .candidate_rows import candidates_csv, candidates_jsonl
 from .trl_sft import SftOptions, export_sft
 
 LIBRARY = Path("reasoning_library.json")
@@ -46,7 +47,7 @@ def ssr_library(inputs: ExportInputs) -> Bundle:
     side = side_json(candidate_set, written_at=now())
     return Bundle(
         files={
-            LIBRARY.name: [library_text(library_json(candidate_set))],
+            **_library(candidate_set),
             side_path(LIBRARY).name: [library_text(side)],
         }
     )
@@ -70,12 +71,30 @@ def trl_sft(inputs: ExportInputs) -> Bundle:
         "splits": dict(sorted(Counter(row["split"] for row in exported.rows).items())),
         "left_out": dict(sorted(exported.left_out.items())),
     }
-    library = library_text(library_json(inputs.candidate_set))
-    return Bundle({TRAIN: json_lines(exported.rows), LIBRARY.name: [library]}, facts)
+    rows = {TRAIN: json_lines(exported.rows)}
+    return Bundle(rows | _library(inputs.candidate_set), facts)
+
+
+def csv_list(inputs: ExportInputs) -> Bundle:
+    """The list, and the set's library beside it, as in every export."""
+    rows = {"candidates.csv": candidates_csv(inputs.candidate_set)}
+    return Bundle(rows | _library(inputs.candidate_set))
+
+
+def json_list(inputs: ExportInputs) -> Bundle:
+    """The list, and the set's library beside it."""
+    rows = {"candidates.jsonl": candidates_jsonl(inputs.candidate_set)}
+    return Bundle(rows | _library(inputs.candidate_set))
+
+
+def _library(candidate_set: CandidateSet) -> dict[str, Iterable[str]]:
+    return {LIBRARY.name: [library_text(library_json(candidate_set))]}
 
 
 DIALECTS = (
     Dialect("ssr-library", "the set in the SSR authors' format", False, ssr_library),
+    Dialect("csv", "a list for spreadsheets, formulas disarmed", False, csv_list),
+    Dialect("jsonl", "a list as JSON lines, exact", False, json_list),
     Dialect("trl-sft", "prompt and completion rows for TRL's SFTTrainer", True, trl_sft),
 )
 
@@ -93,6 +112,11 @@ def export(name: str, inputs: ExportInputs, folder: str | Path) -> dict[str, Any
 
     Raises NotFound for an unknown dialect, NothingToDo for an empty set or no usable turn.
     """
+    return write_bundle(bundle_of(name, inputs), Path(folder))
+
+
+def bundle_of(name: str, inputs: ExportInputs) -> Bundle:
+    """The files of one dialect, not written yet; raises as `export` does."""
     candidate_set = inputs.candidate_set
     target = dialect(name)
     if not candidate_set.active:
@@ -107,4 +131,4 @@ def export(name: str, inputs: ExportInputs, folder: str | Path) -> dict[str, Any
             "candidates": len(candidate_set.active),
         },
     }
-    return write_bundle(Bundle(bundle.files, {**described, **bundle.facts}), Path(folder))
+    return Bundle(bundle.files, {**described, **bundle.facts})

@@ -227,8 +227,8 @@ def test_nothing_is_not_exported(tmp_path):
 
 
 def test_an_unknown_dialect_names_those_there_are(tmp_path):
-    with pytest.raises(NotFound, match="ssr-library, trl-sft"):
-        export("csv", ExportInputs(SET), tmp_path)
+    with pytest.raises(NotFound, match="ssr-library, csv, jsonl, trl-sft"):
+        export("xlsx", ExportInputs(SET), tmp_path)
 
 
 def test_a_place_that_cannot_be_written_is_said(tmp_path):
