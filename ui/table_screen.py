@@ -197,21 +197,28 @@ def _bulk(table: Table) -> None:
 
 
 def _decisions(table: Table, ticked: int, matching: int) -> None:
+    """A decision and what it is over; a preview comes first."""
     may = table.actor.may(Right.BULK)
     told = None if may else f"A {table.actor.role} decides one by one; an admin decides over many."
-    for title, number, propose in (
-        (f"Decide over {ticked:,} ticked", ticked, table.propose_ticked),
-        (f"Decide over all {matching:,} that match", matching, table.propose_all),
-    ):
-        kind = "ticked" if propose == table.propose_ticked else "all"
-        with st.popover(title, disabled=not (number and may), help=told):
-            for status, word in DECISIONS.items():
-                st.button(
-                    f"{word} {number:,} …",
-                    key=f"{status.value}-{kind}",
-                    on_click=partial(propose, status),
-                    width="stretch",
-                )
+    over_all = st.segmented_control(
+        "Decide over",
+        [False, True],
+        default=False,
+        key=_key(table, "over_all"),
+        format_func=lambda is_all: (
+            f"all {matching:,} that match" if is_all else f"{ticked:,} ticked"
+        ),
+        label_visibility="collapsed",
+        required=True,
+    )
+    for status, word in DECISIONS.items():
+        st.button(
+            f"{word} …",
+            key=f"{status.value}-many",
+            on_click=partial(table.propose_all if over_all else table.propose_ticked, status),
+            disabled=not (may and (matching if over_all else ticked)),
+            help=told,
+        )
 
 
 def _preview(table: Table) -> None:
@@ -255,14 +262,14 @@ def _grid(table: Table, grid: Grid) -> None:
         disabled=[n for n in grid.cells[0] if n != TICK and (in_bin or n not in (TEXT, STATUS))],
         column_config={
             TICK: st.column_config.CheckboxColumn("", width=36),
-            TEXT: st.column_config.TextColumn("text", width=470),
+            TEXT: st.column_config.TextColumn("text", width=375),
             STATUS: st.column_config.SelectboxColumn(
                 "status", options=list(WORDS.values()), required=True, width=95
             ),
-            "before": st.column_config.TextColumn("before", width=90),
+            "before": st.column_config.TextColumn("before", width=80),
             "where": st.column_config.TextColumn("where", width=80),
             **{
-                name: st.column_config.NumberColumn(name, width=72)
+                name: st.column_config.NumberColumn(name, width=74)
                 for name in ("turns", "questions", "comments", "aliases")
             },
         },

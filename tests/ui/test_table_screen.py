@@ -36,6 +36,10 @@ def widget(at: AppTest, kind: str, name: str):
     return getattr(at, kind)(key=f"table-{at.selectbox(key='set').value}-{name}")
 
 
+def over_all(at: AppTest) -> AppTest:
+    return widget(at, "segmented_control", "over_all").set_value(True).run()
+
+
 def texts(store: Store, name: str = NAME) -> list[str]:
     return [candidate.text for candidate in store.candidate_set(name).candidates]
 
@@ -145,7 +149,7 @@ def test_search_filter_and_pages_are_the_stores(long):
 def test_all_that_match_are_decided_by_one_command_after_a_preview(long):
     at = shown(long)
     widget(at, "text_input", "text").input("number 1").run()
-    at.button(key="accepted-all").click().run()
+    over_all(at).button(key="accepted-many").click().run()
     assert Status.ACCEPTED not in statuses(long, "long")
     matching = sum("1" in text for text, _ in MANY)
     assert any(f"Accept: {matching} candidates" in sub.value for sub in at.subheader)
@@ -160,7 +164,7 @@ def test_all_that_match_are_decided_by_one_command_after_a_preview(long):
 
 def test_a_preview_that_is_cancelled_changes_nothing(long):
     at = shown(long)
-    at.button(key="rejected-all").click().run()
+    over_all(at).button(key="rejected-many").click().run()
     at.button(key="cancel").click().run()
 
     assert set(statuses(long, "long")) == {Status.PROPOSED}
@@ -170,7 +174,7 @@ def test_a_preview_that_is_cancelled_changes_nothing(long):
 def test_a_candidate_that_changed_since_the_preview_is_left_alone_and_told(store):
     at = shown(store)
     edit_cells(at, {0: {"tick": True}, 1: {"tick": True}})
-    at.button(key="rejected-ticked").click().run()
+    at.button(key="rejected-many").click().run()
     first = store.candidate_set(NAME).candidates[0]
     commands.reword(store, Edit(NAME, first.id, first.version, "bob"), "I should search.")
     at.button(key="confirm").click().run()
@@ -186,7 +190,7 @@ def test_ticks_survive_paging_and_stand_for_candidates_not_places(long):
     widget(at, "selectbox", "key").select("text").run()
     widget(at, "text_input", "text").input("number 7").run()
     at.button(key="tick-page").click().run()
-    at.button(key="accepted-ticked").click().run()
+    at.button(key="accepted-many").click().run()
     at.button(key="confirm").click().run()
 
     accepted = {
@@ -227,10 +231,13 @@ def test_a_curator_edits_cells_and_is_not_let_decide_over_many(store):
     edit_cells(at, {0: {"status": "accepted"}})
     assert statuses(store)[0] is Status.ACCEPTED
 
-    at.button(key="rejected-all").click().run()
-    at.button(key="confirm").click().run()
+    over_all(at)
+    assert at.button(key="rejected-many").disabled
+    table = at.session_state[f"table-{NAME}"]
+    table.propose_all(Status.REJECTED)
+    table.confirm()
     assert statuses(store)[1] is Status.PROPOSED
-    assert any("may not edit many" in text.value for text in at.text)
+    assert "may not edit many" in table.notice.detail
 
 
 def test_hostile_text_and_formulas_stand_in_cells_and_nowhere_else(tmp_path):
@@ -241,7 +248,7 @@ def test_hostile_text_and_formulas_stand_in_cells_and_nowhere_else(tmp_path):
     assert {"=1+1", "+1", "@cmd", HOSTILE[0], HOSTILE[1]} <= set(cells)
     assert not any("\x00" in cell for cell in cells)
 
-    at.button(key="accepted-all").click().run()
+    over_all(at).button(key="accepted-many").click().run()
     assert not at.exception
     said = [e.value for e in (*at.markdown, *at.caption, *at.title, *at.subheader, *at.info)]
     assert not any(text[:12] in value for value in said for text in HOSTILE)
