@@ -168,7 +168,7 @@ class CachedEmbedder:
                 unknown[rows] = False
         asked = np.flatnonzero(unknown)
         if len(asked):
-            found[asked] = inner.truncated([texts[row] for row in asked])
+            found[asked] = inner.truncated([texts[row] for row in asked.tolist()])
         return found
 
     def _find(self, keys: np.ndarray) -> np.ndarray:

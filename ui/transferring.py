@@ -72,7 +72,7 @@ def transfer(
     for source, own in traces.items():
         progress(f"mine {source}")
         try:
-            sets.append(_mined(store, source, own, embedder, plan))
+            sets.append(_mined(store, source, own, corpus.embedder, plan))
         except NothingToDo as error:
             failures.append({"source": source, "part": "mine", "reason": str(error)})
     cells: list[Json] = []
