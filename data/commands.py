@@ -7,8 +7,7 @@ conflict tells all three. A change and its revision are one transaction.
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy.orm import defer
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from .candidates import Candidate, Status, check_text
 from .edits import (
@@ -23,6 +22,7 @@ from .edits import (
     end_of,
     once_member,
     order,
+    rows_of,
 )
 from .errors import InvalidCandidate, NothingToDo
 from .history import Author, Change, begin_command
@@ -140,7 +140,7 @@ def decide_many(store: Store, set_name: str, edits: Sequence[Edit], decision: St
         raise NothingToDo("no candidate is selected; nothing was written")
     columns = {"status": decision.value}
     with store.database.writing() as session:
-        rows = _rows(session, set_name, edits)
+        rows = rows_of(session, set_name, [edit.candidate_id for edit in edits])
         conflicts = {
             edit.candidate_id: stale
             for edit in edits
@@ -180,20 +180,8 @@ def _moves(
         return [Change(row, {"position": middle})]
     ids = [stands.id for stands in others]
     ids.insert(index, row.id)
-    rows = [session.get_one(CandidateRow, (row.set_name, id)) for id in ids]
-    return [Change(r, {"position": float(place)}) for place, r in enumerate(rows)]
-
-
-def _rows(session: Session, set_name: str, edits: Sequence[Edit]) -> dict[str, CandidateRow]:
-    """The edited rows, their support unread: it may be long, and a decision does not touch it."""
-    ids = [edit.candidate_id for edit in edits]
-    found = session.exec(
-        select(CandidateRow)
-        .where(CandidateRow.set_name == set_name, col(CandidateRow.id).in_(ids))
-        .options(defer(CandidateRow.support))  # type: ignore[arg-type]
-    )
-    rows = {row.id: row for row in found}
-    return {id: rows.get(id) or once_member(session, set_name, id) for id in ids}
+    rows = rows_of(session, row.set_name, ids)
+    return [Change(rows[id], {"position": float(place)}) for place, id in enumerate(ids)]
 
 
 def _bulk_conflict(

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
 from .candidate_sets import folded, set_row
@@ -16,6 +17,8 @@ from .candidates import Candidate, Status
 from .errors import Conflict, InvalidCandidate, NotFound
 from .history import Author, Change, begin_command, candidate_at, revise
 from .tables import CandidateRow, CommandType
+
+PAGE = 500  # ids a query
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,25 @@ def changed(candidate: Candidate, columns: Mapping[str, Any]) -> Candidate:
         if key in values:
             values[key] = tuple(values[key])
     return replace(candidate, **values)
+
+
+def rows_of(session: Session, set_name: str, ids: Sequence[str]) -> dict[str, CandidateRow]:
+    """The rows of candidates that are or were in the set, in the given order.
+
+    Their support is read when it is looked at: it may be long, and a bulk edit does not touch it.
+    """
+    rows: dict[str, CandidateRow] = {}
+    for start in range(0, len(ids), PAGE):
+        found = session.exec(
+            select(CandidateRow)
+            .where(
+                CandidateRow.set_name == set_name,
+                col(CandidateRow.id).in_(ids[start : start + PAGE]),
+            )
+            .options(defer(CandidateRow.support))  # type: ignore[arg-type]
+        )
+        rows |= {row.id: row for row in found}
+    return {id: rows.get(id) or once_member(session, set_name, id) for id in ids}
 
 
 class Place(NamedTuple):

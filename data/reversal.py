@@ -9,7 +9,7 @@ from sqlmodel import Session, col, select
 
 from .candidate_sets import set_row
 from .candidates import Candidate
-from .edits import Deed, StaleEdit, carry_out, changed
+from .edits import Deed, StaleEdit, carry_out, changed, rows_of
 from .errors import Conflict, NotFound, NothingToDo
 from .history import Author, Change, candidate_at
 from .store import Store
@@ -96,16 +96,16 @@ def _reverse(session: Session, command: CommandRow, type: CommandType, actor: st
         .where(RevisionRow.command_id == command.id)
         .order_by(col(RevisionRow.id))
     ).all()
-    changes = [_inverse(session, revision) for revision in revisions]
+    rows = rows_of(session, command.set_name, [revision.candidate_id for revision in revisions])
+    changes = [_inverse(session, rows[rev.candidate_id], rev) for rev in revisions]
     deed = Deed(command.set_name, type, {"of": command.id}, Author(actor))
     command.undone_by = carry_out(session, deed, changes)
     session.add(command)
     return changes[0].row.value()
 
 
-def _inverse(session: Session, revision: RevisionRow) -> Change:
+def _inverse(session: Session, row: CandidateRow, revision: RevisionRow) -> Change:
     """What puts back what the revision replaced; a candidate that it made leaves the set's order."""
-    row = session.get_one(CandidateRow, (revision.set_name, revision.candidate_id))
     columns: dict[str, Any] = dict(revision.before) or {"position": None}
     if any(getattr(row, key) != value for key, value in revision.after.items()):
         base = candidate_at(session, row, revision.version)

@@ -23,7 +23,6 @@ from forethought.data.library import library_hash
 from forethought.data.schema import HEAD, MIGRATIONS, VERSION_TABLE
 from forethought.data.store import Store
 from forethought.data.tables import Row
-from forethought.data.text_search import THOUGHT_INDEX
 
 FROZEN = ["candidate_revision", "release", "release_item", "lineage", "comment"]
 STORES = Path(__file__).parent / "stores"
@@ -42,11 +41,7 @@ def store(tmp_path):
 
 
 def test_the_migrations_lead_to_the_tables_of_the_code(store):
-    options = {
-        "compare_type": True,
-        "version_table": VERSION_TABLE,
-        "include_name": lambda name, type, parents: not (name or "").startswith(THOUGHT_INDEX),
-    }
+    options = {"compare_type": True, "version_table": VERSION_TABLE}
     with store.database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts=options)
         assert compare_metadata(context, Row.metadata) == []
