@@ -301,8 +301,8 @@ def main() -> int:
             url,
             folder / "crashes",
             kills=options.kills,
-            turns=options.turns // 10,
-            longest=2.0,
+            turns=options.turns // 5,
+            longest=1.0,
             seed=0,
         )
         print(crash_table(killed), flush=True)

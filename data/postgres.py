@@ -14,7 +14,7 @@ from sqlalchemy.exc import DatabaseError, DataError, InternalError, OperationalE
 from .errors import StoreError
 
 DRIVER = "postgresql+psycopg"
-WAIT_SECONDS = 10
+CONNECT_SECONDS, WAIT_SECONDS = 10, 60
 # A write unit reads what was committed before it got the lock, so its statements may not share an older view.
 READING: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('forethought'), hashtext(current_schema()))"
@@ -31,7 +31,7 @@ def make_engine(address: URL, location: str) -> Engine:
     try:
         engine = create_engine(
             address.set(drivername=DRIVER).update_query_dict(
-                {"connect_timeout": str(WAIT_SECONDS), "application_name": "forethought"}
+                {"connect_timeout": str(CONNECT_SECONDS), "application_name": "forethought"}
                 | dict(address.query)
             ),
             pool_pre_ping=True,  # a server that was restarted meanwhile costs no unit of work

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DatabaseError, DataError, OperationalError
 
 from .errors import StoreError
 
-BUSY_SECONDS = 10
+BUSY_SECONDS = 60  # SQLite's waiters have no order: on a busy machine ten of them kept one waiting for over 10 s
 PRAGMAS = (
     f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}",
     "PRAGMA journal_mode = WAL",

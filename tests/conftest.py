@@ -32,6 +32,7 @@ def _no_network(monkeypatch):
 
 NUMBERS = count()
 MIGRATED = "migrated"  # a database with empty tables, which the others are copies of
+SHARED = "shared"  # one that tests of what a store holds use in turn
 
 
 @pytest.fixture(scope="session")
@@ -47,12 +48,13 @@ def postgres_server():
         (pytest.fail if os.environ.get("FORETHOUGHT_REQUIRE_POSTGRES") else pytest.skip)(missing)
     with postgres.serving(bin) as server:
         Store.open(server.database(MIGRATED)).close()
+        server.database(SHARED, f"TEMPLATE {MIGRATED}")
         yield server
 
 
 @pytest.fixture
 def postgres_url(postgres_server):
-    """The address of a store of its own, empty."""
+    """The address of an empty store in a database of its own, for tests that change more than rows."""
     name = f"store{next(NUMBERS)}"
     yield postgres_server.database(name, f"TEMPLATE {MIGRATED}")
     postgres_server.run(f"DROP DATABASE {name} WITH (FORCE)")
@@ -62,5 +64,5 @@ def postgres_url(postgres_server):
 def store_url(request, tmp_path):
     """Where a new store may be: what a test does with it holds in every kind of database."""
     if request.param == "postgres":
-        return request.getfixturevalue("postgres_url")
+        return request.getfixturevalue("postgres_server").emptied(SHARED)
     return str(tmp_path / "forethought.db")

@@ -169,7 +169,7 @@ def test_a_schema_that_is_not_there_is_told(postgres_url):
 
 
 def test_two_schemas_of_one_database_are_two_stores(postgres_server):
-    url = postgres_server.database("shared")
+    url = postgres_server.database("halves")
     with Database(url).writing() as session:
         session.execute(text("CREATE SCHEMA one"))
         session.execute(text("CREATE SCHEMA two"))

@@ -29,6 +29,14 @@ FAST = {
     "lc_messages": "C",
 }
 
+EMPTY = """
+DO $$ DECLARE name text; BEGIN
+FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'forethought_schema'
+LOOP EXECUTE format('DELETE FROM %I', name); END LOOP;
+FOR name IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public'
+LOOP PERFORM setval(format('%I', name), 1, false); END LOOP; END $$
+"""
+
 
 class Server(NamedTuple):
     """`folder` holds the socket; a database is made by its name."""
@@ -51,6 +59,13 @@ class Server(NamedTuple):
     def run(self, statement: str) -> None:
         with psycopg.connect(**self.connection(), autocommit=True) as connection:
             connection.execute(statement)  # type: ignore[arg-type]
+
+    def emptied(self, name: str) -> str:
+        """The address of a store whose rows are all gone: quicker than a new one."""
+        with psycopg.connect(**self.connection() | {"dbname": name}) as connection:
+            connection.execute("SET session_replication_role = replica")  # no trigger, no reference
+            connection.execute(EMPTY)
+        return self.url(name)
 
     def database(self, name: str, more: str = "") -> str:
         """The address of a new, empty database, in place of an older one of this name."""
