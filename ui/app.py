@@ -67,14 +67,16 @@ def identified() -> Actor | None:
         return None
 
 
-def page(module: str, actor: Actor) -> Callable[[], None]:
+def page(group: str, module: str, actor: Actor) -> Callable[[], None]:
     """A screen on the store; a mistake or a broken store becomes a message on the page."""
 
     def run() -> None:
         try:
             store = allowed(os.environ.get(STORE_VARIABLE, DEFAULT), actor.role)
-            screen = import_module(f"forethought.ui.{module}")
-            screen.show(store, os.environ.get("FORETHOUGHT_SET"))
+            preferred = os.environ.get("FORETHOUGHT_SET")
+            if group != "Set":  # the screens of a set ask for one themselves
+                cards.set_picker(store, preferred)
+            import_module(f"forethought.ui.{module}").show(store, preferred)
         except ForethoughtError as error:
             cards.problem(str(error))
 
@@ -88,7 +90,7 @@ def pages(actor: Actor) -> dict[str, list[Any]]:
         if (HERE / f"{module}.py").exists():
             is_first = title == PAGES[0][1]
             shown = st.Page(
-                page(module, actor), title=title, url_path=title.lower(), default=is_first
+                page(group, module, actor), title=title, url_path=title.lower(), default=is_first
             )
             groups.setdefault(group, []).append(shown)
     return groups

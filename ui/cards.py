@@ -51,21 +51,26 @@ def actor() -> Actor:
 
 def pick_set(store: Store, preferred: str | None = None) -> str | None:
     """The set that all screens show, chosen in the sidebar; None, with what to do, where there is none."""
-    names = store.set_names()
-    if not names:
+    name = set_picker(store, preferred)
+    if name is None:
         st.info("There is no candidate set in this store yet. Import traces and mine one:")
         st.code("forethought import runs/*.jsonl\nforethought mine --name search-v1", language=None)
+    return name
+
+
+def set_picker(store: Store, preferred: str | None = None) -> str | None:
+    """The sidebar's choice of a set, in the page's address. It lasts where every page shows it, from the same default."""
+    names = store.set_names()
+    if not names:
         return None
-    chosen = st.session_state.get(CHOSEN, preferred)
-    index = names.index(chosen) if chosen in names else 0
     with st.sidebar:
         name = st.selectbox(
             "Candidate set",
             names,
-            index=index,
+            index=names.index(preferred) if preferred in names else 0,
             key="set",
             format_func=legible,
-            bind="query-params",  # survives a reload and another page
+            bind="query-params",
         )
     st.session_state[CHOSEN] = name
     return name
