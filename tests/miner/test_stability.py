@@ -26,16 +26,15 @@ MIXED = CandidateSet("mixed", (replace(written("I should go on."), support=tuple
 MINE_QUESTIONS = [f"q{i}" for i in range(200) if Trace(f"q{i}", ()).split is Split.MINE]
 
 
-class ForgetfulEmbedder(HashingEmbedder):
-    """Its directions wander from call to call: what it says depends on when it is asked."""
+class TiringEmbedder(HashingEmbedder):
+    """After so many calls it tells no two texts apart."""
 
-    def __init__(self) -> None:
-        self.rng = np.random.default_rng(0)
+    def __init__(self, calls: float) -> None:
+        self.limit, self.calls = calls, 0
 
     def embed(self, texts):
-        vectors = super().embed(texts)
-        vectors = vectors + 0.04 * self.rng.standard_normal(vectors.shape)
-        return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+        self.calls += 1
+        return super().embed(texts if self.calls <= self.limit else [""] * len(texts))
 
 
 def row_of(found, text):
@@ -90,8 +89,12 @@ def test_only_mine_questions_are_drawn():
     assert stability(MINED, runs(70), EMBEDDER) == FOUND
 
 
-def test_what_depends_on_the_order_of_calls_is_told():
-    assert not stability(MINED, TRACES, ForgetfulEmbedder(), draws=Draws(1)).is_order_free
+def test_another_set_from_other_rows_is_told():
+    awake = TiringEmbedder(float("inf"))
+    mine(TRACES, awake, "once")
+    tired = TiringEmbedder(awake.calls)  # through the first mining, not the second
+
+    assert not stability(MINED, TRACES, tired, draws=Draws(1)).is_order_free
 
 
 @settings(deadline=None)
