@@ -24,7 +24,8 @@ import numpy as np
 
 from .language import words
 from .lint import is_blocked, lint
-from .mask import Mask, Owned, owned_by
+from .mask import Mask
+from .ownership import Owned, owned_by
 from .sentences import sentence_texts
 from .slots import MaskedThought, Owner, Slot
 from .thoughts import Thought
@@ -187,7 +188,10 @@ class Generalizer:
     def _number(self, sentence: str, owned: Owned) -> int:
         if not sentence.isascii():  # of a script without spaces more than its words is asked for
             return self._work_out(sentence, owned)
-        key = (sentence, owned.within({*words(sentence), *ASCII_PART.findall(sentence.lower())}))
+        held = set(words(sentence))
+        if "'" in sentence:
+            held.update(ASCII_PART.findall(sentence.lower()))
+        key = (sentence, owned.within(held))
         if key not in self._recent:
             if len(self._recent) >= MOST_RECENT:
                 self._recent.clear()

@@ -29,6 +29,7 @@ from .similarity import MILLION, MILLIONTHS, in_ones
 from .thoughts import Stage, Thought
 
 MOST_FITTED = 50_000  # turns that the classifiers are fitted on
+MOST_SINGLY = 10_000  # of more, equal ones are fitted once, by their number: the same optimum in a third of the time
 BLOCK = 4096  # rows whose affinities are worked out at once
 MIN_AFFINITY = 0.1  # below this a turn is left unassigned
 NEIGHBOURS = 40  # mine turns that tell at which stages a text's move is made
@@ -79,11 +80,13 @@ class Assigner:
         self._vectors = embedder.embed(self._mine.texts)  # (mine rows, d)
         kinds = np.array([thought.kind or "" for thought in acted], dtype=object)
         fit = stratified_sample(kinds.astype(str), np.ones(len(acted)), MOST_FITTED)
-        rows = self._mine.of[fit]
-        steps = [next_step(self._mine.texts[row]) for row in rows]
+        rows, of = np.unique(self._mine.of[fit], return_inverse=True)
         turns = _with_stage(self._vectors[rows], self._mine.stages[rows])
-        self._kind_of_text = _KindModel(embedder.embed(steps), kinds[fit])
-        self._kind_of_turn = _KindModel(turns, kinds[fit])
+        numbers: dict[str, int] = {}
+        steps = (next_step(self._mine.texts[row]) for row in rows)
+        step_of = np.array([numbers.setdefault(step, len(numbers)) for step in steps], dtype=int)
+        self._kind_of_text = _KindModel(embedder.embed([*numbers]), step_of[of], kinds[fit])
+        self._kind_of_turn = _KindModel(turns, of, kinds[fit])
 
     @property
     def num_rows(self) -> int:
@@ -180,11 +183,19 @@ def next_step(text: str) -> str:
 class _KindModel:
     """Probability of each kind of action, from vectors; certain where only one kind was ever seen."""
 
-    def __init__(self, vectors: np.ndarray, kinds: Sequence[str]) -> None:
+    def __init__(self, vectors: np.ndarray, of: np.ndarray, kinds: np.ndarray) -> None:
+        """`of` and `kinds` (turns,): each turn's row of `vectors` (rows, d), and its kind."""
         self.model = None
-        if len(set(kinds)) > 1:
-            self.model = LogisticRegression(C=10.0, max_iter=500, class_weight="balanced")
-            self.model.fit(vectors, kinds)
+        names, numbers = np.unique(kinds.astype(str), return_inverse=True)
+        if len(names) < 2:
+            return
+        self.model = LogisticRegression(C=10.0, max_iter=500, class_weight="balanced")
+        if len(of) <= MOST_SINGLY:
+            self.model.fit(vectors[of], kinds)
+            return
+        pairs = of * len(names) + numbers
+        _, first, counts = np.unique(pairs, return_index=True, return_counts=True)
+        self.model.fit(vectors[of[first]], kinds[first], counts)
 
     def expect(self, vectors: np.ndarray) -> np.ndarray:
         """(rows, kinds), rows sum to 1."""

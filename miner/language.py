@@ -6,11 +6,13 @@ Thai, Lao, Khmer, Burmese) have no words here but overlapping pairs of character
 Chinese words are pairs.
 """
 
+import re
 import tomllib
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import regex
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -20,7 +22,8 @@ FUNCTION_WORDS = Path(__file__).with_name("function_words.toml")
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
 LETTER = rf"[^\W_{UNSPACED}]"
 WORD = regex.compile(rf"(?P<unspaced>[{UNSPACED}]+)|{LETTER}+(?:['’\u200c]{LETTER}+)*")
-ASCII_WORD = regex.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
+ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")  # WORD in a text of nothing else
+ASCII_LETTERS = re.compile("[A-Za-z0-9]+")
 LETTERS = regex.compile(rf"{LETTER}+")
 CAPITALS = regex.compile(r"\p{Lu}{2}")
 LATIN_WORD = regex.compile(r"\p{Latin}{2,}")
@@ -29,6 +32,7 @@ SCRIPTS = regex.compile(
     r"|(?P<Cyrillic>\p{Cyrillic}+)|(?P<Arabic>\p{Arabic}+)|(?P<Hebrew>\p{Hebrew}+)|(?P<Greek>\p{Greek}+)"
     r"|(?P<Hangul>\p{Hangul}+)|(?P<Devanagari>[\p{Devanagari}]+)"
 )
+WordMatch: TypeAlias = re.Match[str] | regex.Match
 MIN_EVIDENCE = 2  # function words of another language before a text is not taken for English
 KANA_SHARE = 0.1  # of the characters of a text in Han and kana that make it Japanese
 
@@ -50,12 +54,17 @@ class Span(NamedTuple):
 
 def words(text: str) -> list[str]:
     """The words of `text`, case-folded, in order."""
-    if text.isascii():  # the same, five times faster; observations are long
+    if text.isascii():  # the same, ten times faster; observations are long
         return ASCII_WORD.findall(text.lower())
     return [span.word for match in WORD.finditer(text) for span in spans_of(match)]
 
 
-def spans_of(match: regex.Match) -> list[Span]:
+def word_matches(text: str) -> Iterator[WordMatch]:
+    """The matches of WORD in `text`."""
+    return ASCII_WORD.finditer(text) if text.isascii() else WORD.finditer(text)
+
+
+def spans_of(match: WordMatch) -> list[Span]:
     """The words within a match of WORD: itself, or the pairs of characters of a script without spaces."""
     start, stop = match.span()
     text = match.group()
@@ -76,11 +85,14 @@ def language_of(text: str) -> str:
     script = "Latin" if text.isascii() else _script(text)
     if script != "Latin":
         return _by_script().get(script, script)
+    found = (ASCII_LETTERS if text.isascii() else LETTERS).findall(
+        text
+    )  # as written: "Der" is none
     spoken_in = _spoken_in()
-    counts: dict[str, int] = {}
-    for word in LETTERS.findall(text):  # as written: "Der" in a title is no evidence
-        for code in spoken_in.get(word, ()):
-            counts[code] = counts.get(code, 0) + 1
+    evidence = [codes for word in found if (codes := spoken_in.get(word))]
+    if sum(codes != (ENGLISH,) for codes in evidence) < MIN_EVIDENCE:
+        return ENGLISH
+    counts = Counter(code for codes in evidence for code in codes)
     english = counts.pop(ENGLISH, 0)
     best = max(sorted(counts), key=lambda code: counts[code], default=ENGLISH)
     return best if counts.get(best, 0) >= max(MIN_EVIDENCE, english + 1) else ENGLISH

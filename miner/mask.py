@@ -11,17 +11,27 @@ which never reaches a candidate.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
 import regex
 
-from .language import WORD, Language, Span, fold, is_shouted, language, language_of, spans_of, words
+from .language import (
+    Language,
+    Span,
+    WordMatch,
+    fold,
+    is_shouted,
+    language,
+    language_of,
+    spans_of,
+    word_matches,
+    words,
+)
 from .mask_rules import MaskRules, shipped_rules
-from .slots import MaskedThought, Owner, Slot
+from .ownership import Owned, owned_by
+from .slots import MaskedThought, Slot
 from .thoughts import Instance, Thought
 
 FILLER = "it"
@@ -33,9 +43,10 @@ COMMON_SHARE = (
 )
 MIN_QUESTIONS = 20  # fewer questions than this say nothing about which words are common
 FEW_RUNS = 3  # of fewer, a word that they share may be their topic
+MOST_KNOWN = 200_000  # words of a language of which is remembered what they are
 
 JOINTS = (" ", "-", "\u2011", " & ")  # between two parts of one name
-LOOSE, TAKEN, KEPT, OWNED = range(4)  # what is known of a character
+LOOSE, TAKEN, KEPT, OWNED, SHARED = range(5)  # what is known of a character; of a word, that too
 STRETCH = [bytes([mark]) for mark in range(4)]
 MASKED = regex.compile(rb"[\0\3]+")  # LOOSE and OWNED
 
@@ -48,6 +59,7 @@ class Mask:
     ) -> None:
         self.shares = shares
         self.rules = rules or shipped_rules()
+        self._known: defaultdict[str, dict[str, _Known]] = defaultdict(dict)  # by language
 
     @classmethod
     def fit(cls, thoughts: Iterable[Thought], rules: MaskRules | None = None) -> "Mask":
@@ -81,8 +93,8 @@ class Mask:
         scan = _Scan(self, text, owned_by(instance))
         return MaskedThought(
             text=scan.masked(),
-            num_kept=len(scan.spans) - len(scan.dropped),
-            num_words=len(scan.spans),
+            num_kept=scan.num_words - len(scan.dropped),
+            num_words=scan.num_words,
             original=text,
             slots=scan.slots,
         )
@@ -101,103 +113,81 @@ class Mask:
         owners = [owned_by(thought.owned) for thought in thoughts] if found else []
         return tuple(found[word] for word in found if any(word in owned for owned in owners))
 
-    def keeps(self, match: regex.Match, text: str, owned: Container[str]) -> bool:
-        """Whether the word that WORD matched in `text` stays, by the words' own rules."""
-        spoken = _Spoken.of(text, self)
-        spans = spans_of(match)
-        return all(self.judge(span, match, text, spoken, owned) == KEPT for span in spans)
+    def spoken(self, text: str) -> "_Spoken":
+        """How `text` speaks."""
+        code = language_of(text)
+        known, held = self._known[code], language(code)
+        if len(known) >= MOST_KNOWN:
+            known.clear()
+        names = held.capitals_name and not is_shouted(text)
+        return _Spoken(held, self.shares.get(code, {}), names, known)
 
-    def judge(
-        self, span: Span, match: regex.Match, text: str, spoken: "_Spoken", owned: Container[str]
-    ) -> int:
-        """KEPT, OWNED (this run's: a name, a number, or a word that it holds) or LOOSE (too rare)."""
-        if _has_digit(span.word) or (spoken.names and _is_name(match.group(), text, match.start())):
-            return OWNED
-        share = spoken.shares.get(span.word, 0.0)
-        if span.word in spoken.language.words or share >= COMMON_SHARE:
-            return KEPT
-        if match.lastgroup and spoken.language.words.issuperset(span.word):
-            return KEPT  # a pair of function characters
-        if span.word in owned:
-            return OWNED
-        return KEPT if share > 0 else LOOSE
+
+class _Known(NamedTuple):
+    """What is known of a word wherever it stands: it stays (KEPT), it stays unless the run owns it (SHARED), or it goes (LOOSE);
+    a digit makes it go in any case, a capital where that marks a name."""
+
+    word: str
+    verdict: int
+    has_digit: bool
+    is_capital: bool
 
 
 class _Spoken(NamedTuple):
-    """How a text speaks: its language, the shares of words in it, and whether capitals mean names here."""
+    """How a text speaks: its language, the shares of words in it, whether capitals mean names here, and the words met so far."""
 
     language: Language
     shares: Mapping[str, float]
     names: bool
+    known: dict[str, _Known]
 
-    @classmethod
-    def of(cls, text: str, mask: Mask) -> "_Spoken":
-        code = language_of(text)
-        known = language(code)
-        return cls(known, mask.shares.get(code, {}), known.capitals_name and not is_shouted(text))
+    def word(self, written: str) -> _Known:
+        """What is known of a word as it was written."""
+        found = self.known.get(written)
+        if found is None:
+            word = fold(written)
+            is_capital = written[0].isupper() and not _is_first_person(written)
+            found = _Known(word, self._verdict(word), _has_digit(word), is_capital)
+            self.known[written] = found
+        return found
 
+    def pair(self, pair: str, owned: "Owned") -> int:
+        """KEPT, OWNED or LOOSE for a pair of characters of a script without spaces."""
+        if _has_digit(pair):
+            return OWNED
+        verdict = self._verdict(pair)
+        if verdict == KEPT or self.language.words.issuperset(pair):  # of function characters
+            return KEPT
+        if pair in owned:
+            return OWNED
+        return KEPT if verdict == SHARED else LOOSE
 
-@dataclass(frozen=True)
-class Owned:
-    """The words of a run by owner, piece by piece, so that pieces are read once for all turns that saw them."""
-
-    pieces: tuple[tuple[Owner, frozenset[str]], ...]
-
-    def __contains__(self, word: object) -> bool:
-        return any(word in held for _, held in self.pieces)
-
-    def within(self, words: Collection[str]) -> "Owned":
-        """What of it is among `words`; masks a text of these words alike."""
-        shared = ((owner, held.intersection(words)) for owner, held in self.pieces)
-        return Owned(tuple(dict.fromkeys(piece for piece in shared if piece[1])))
-
-    def owner(self, found: Iterable[str]) -> Owner:
-        """The first owner one of whose texts holds all the words."""
-        wanted = set(found)
-        return next((o for o, held in self.pieces if wanted and wanted <= held), Owner.UNSEEN)
-
-
-def owned_by(instance: Instance | Owned | str) -> Owned:
-    """The words of an instance; those of a str count as the question's."""
-    if isinstance(instance, Owned):
-        return instance
-    if isinstance(instance, str):
-        instance = Instance(instance)
-    pieces = [(Owner.QUESTION, instance.question)]
-    pieces += [(Owner.ACTION, text) for text in instance.actions]
-    pieces += [(Owner.OBSERVATION, text) for text in instance.observations]
-    return Owned(tuple((owner, _words_of(text)) for owner, text in pieces))
-
-
-@lru_cache(
-    maxsize=2048
-)  # a run's turns are masked one after the other, and share their observations
-def _words_of(text: str) -> frozenset[str]:
-    return frozenset(words(text))
+    def _verdict(self, word: str) -> int:
+        share = self.shares.get(word, 0.0)
+        if word in self.language.words or share >= COMMON_SHARE:
+            return KEPT
+        return SHARED if share > 0 else LOOSE
 
 
 class _Scan:
-    """One pass over a text: the words in it, those that are dropped, and the slots."""
+    """One pass over a text: how many words it has, those of which anything is masked, and the slots."""
 
     def __init__(self, mask: Mask, text: str, owned: Owned) -> None:
         self.text, self.owned = text, owned
         self.marks = bytearray(len(text))
-        self.spans: list[Span] = []
+        self.num_words = 0
+        self.dropped: list[Span] = []
         taken = mask.rules.take(text)
         for start, stop, _ in taken:
             self.marks[start:stop] = STRETCH[TAKEN] * (stop - start)
         slots = [self._slot(rule.kind, start, stop, rule.name) for start, stop, rule in taken]
-        spoken = _Spoken.of(text, mask)
-        for match in WORD.finditer(text):
-            self._mark(match, mask, spoken)
-            if self.marks[match.start()] != KEPT or match.lastgroup:
-                slots += self._word_slots(match, spoken)
-        self.slots = tuple(self._with_whole_names(sorted(slots, key=lambda slot: slot.start)))
-
-    @cached_property
-    def dropped(self) -> list[Span]:
-        """The words of which anything was masked."""
-        return [s for s in self.spans if self.marks[s.start : s.stop].strip(STRETCH[KEPT])]
+        self.is_broken = bool(taken)
+        spoken = mask.spoken(text)
+        for match in word_matches(text):
+            slots += (self._run if match.lastgroup else self._word)(match, spoken)
+        if len(slots) > 1:
+            slots = [*self._with_whole_names(sorted(slots, key=lambda slot: slot.start))]
+        self.slots = tuple(slots)
 
     def masked(self) -> str:
         """The text with FILLER in the place of slots; one for neighbours that at most a comma parts."""
@@ -211,38 +201,64 @@ class _Scan:
             position = slot.stop
         return " ".join("".join([*pieces, _spaced(self.text[position:])]).split())
 
-    def _mark(self, match: regex.Match, mask: Mask, spoken: _Spoken) -> None:
-        """Writes down which characters of a word, or of a run without spaces, are kept."""
+    def _word(self, match: WordMatch, spoken: _Spoken) -> Sequence[Slot]:
+        """Marks a word as kept, or gives its slot; of one that a rule took part of, nothing is kept."""
+        start, stop = match.span()
+        known = spoken.word(match.group())
+        self.num_words += 1
+        if self.is_broken and self.marks.find(TAKEN, start, stop) >= 0:
+            self.dropped.append(Span(start, stop, known.word))
+            return [*self._gaps(match, spoken)]
+        if self._stays(known, start, spoken):
+            self.marks[start:stop] = STRETCH[KEPT] * (stop - start)
+            return ()
+        self.dropped.append(Span(start, stop, known.word))
+        return (self._masked_word(match, start, stop, spoken),)
+
+    def _stays(self, known: _Known, start: int, spoken: _Spoken) -> bool:
+        if known.has_digit:
+            return False
+        if known.is_capital and spoken.names and not _opens_sentence(self.text, start):
+            return False
+        return known.verdict == KEPT or (known.verdict == SHARED and known.word not in self.owned)
+
+    def _run(self, match: WordMatch, spoken: _Spoken) -> Iterator[Slot]:
+        """Marks which characters of a run without spaces are kept, and gives the slots between."""
         owned: list[Span] = []
-        for span in spans_of(match):
-            self.spans.append(span)
-            verdict = mask.judge(span, match, self.text, spoken, self.owned)
+        spans = spans_of(match)
+        for span in spans:
+            verdict = spoken.pair(span.word, self.owned)
             if verdict == OWNED:
                 owned.append(span)
             elif verdict == KEPT:
                 self._write(KEPT, span)
         for span in owned:  # last: a pair across the border of a name must not save its character
             self._write(OWNED, span)
+        self.num_words += len(spans)
+        self.dropped += [s for s in spans if self.marks[s.start : s.stop].strip(STRETCH[KEPT])]
+        yield from self._gaps(match, spoken)
 
     def _write(self, mark: int, span: Span) -> None:
-        """Marks a word of which no rule took anything; of one that was broken, nothing is kept."""
+        """Marks a pair of which no rule took anything; of one that was broken, nothing is kept."""
         start, stop, _ = span
         if self.marks.find(TAKEN, start, stop) < 0:
             self.marks[start:stop] = STRETCH[mark] * (stop - start)
 
-    def _word_slots(self, match: regex.Match, spoken: _Spoken) -> Iterator[Slot]:
-        """What no rule took and nobody keeps of a word; a whole word unless a rule took part of it."""
+    def _gaps(self, match: WordMatch, spoken: _Spoken) -> Iterator[Slot]:
+        """What no rule took and nobody keeps of a word or a run."""
         for gap in MASKED.finditer(self.marks, match.start(), match.end()):
-            start, stop = gap.start(), gap.end()
-            word = self.text[start:stop]
-            if _has_digit(word):
-                yield self._slot("NUMBER" if word[0].isdigit() else "ID", start, stop, "digit")
-            elif spoken.names and word[0].isupper() and self._is_named(match):
-                yield self._slot("NAME", start, stop, "capital")
-            else:
-                yield self._slot("WORD", start, stop, "topic")
+            yield self._masked_word(match, gap.start(), gap.end(), spoken)
 
-    def _is_named(self, match: regex.Match) -> bool:
+    def _masked_word(self, match: WordMatch, start: int, stop: int, spoken: _Spoken) -> Slot:
+        """The slot of characters [start, stop) of the match."""
+        word = self.text[start:stop]
+        if _has_digit(word):
+            return self._slot("NUMBER" if word[0].isdigit() else "ID", start, stop, "digit")
+        if spoken.names and word[0].isupper() and self._is_named(match):
+            return self._slot("NAME", start, stop, "capital")
+        return self._slot("WORD", start, stop, "topic")
+
+    def _is_named(self, match: WordMatch) -> bool:
         """A capital says name, at the beginning of a sentence only for what the run holds."""
         return not _opens_sentence(self.text, match.start()) or fold(match.group()) in self.owned
 
@@ -282,17 +298,13 @@ def _held_by_most(thoughts: Iterable[Thought]) -> set[str]:
 
 
 def _has_digit(word: str) -> bool:
-    return not word.isalpha() and any(character.isdigit() for character in word)
+    return not word.isalpha() and any(map(str.isdigit, word))
 
 
 def _spaced(gap: str) -> str:
     """A kept stretch of text, set off from the filler where no spaces are written."""
     before = " " if gap[:1].isalnum() else ""
     return before + gap + (" " if gap[-1:].isalnum() else "")
-
-
-def _is_name(word: str, text: str, start: int) -> bool:
-    return word[0].isupper() and not _is_first_person(word) and not _opens_sentence(text, start)
 
 
 def _is_first_person(word: str) -> bool:

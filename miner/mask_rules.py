@@ -26,13 +26,14 @@ SHOWN = 60  # characters of an example in an error
 
 
 class Rule(NamedTuple):
-    """What matches `pattern` is taken out as a slot of `kind`; where `needs` is
-    given, only texts in which it is found are searched."""
+    """What matches `pattern` is taken out as a slot of `kind`; where `needs` is given, only texts in which it is found are
+    searched. `begin` are the characters that what it needs begins with."""
 
     name: str
     kind: str
     pattern: regex.Pattern
     needs: regex.Pattern | None = None
+    begin: frozenset[str] = frozenset()
 
 
 class Taken(NamedTuple):
@@ -45,7 +46,7 @@ class Taken(NamedTuple):
 
 # A text may hold what looks like one of our slots. It becomes a slot itself, so that filling slots is always exact.
 SLOT = regex.compile(r"<[A-Z]+_[0-9]+>")
-LOOKS_LIKE_SLOT = Rule("slot", "CODE", SLOT, regex.compile("<"))
+LOOKS_LIKE_SLOT = Rule("slot", "CODE", SLOT, regex.compile("<"), frozenset("<"))
 
 
 class MaskRules:
@@ -67,8 +68,9 @@ class MaskRules:
         """What the rules take out of `text`, disjoint and in order; InvalidRules names a rule that takes too long."""
         taken = bytearray(len(text))
         found: list[Taken] = []
+        held = frozenset(text)
         for rule in self.rules:
-            if rule.needs and not rule.needs.search(text):
+            if rule.needs and (held.isdisjoint(rule.begin) or not rule.needs.search(text)):
                 continue
             for start, stop in _spans(rule, text):
                 if start < stop and taken.find(1, start, stop) < 0:
@@ -124,8 +126,10 @@ def _rule(table: Any, where: str) -> Rule:
         pattern = regex.compile(table["pattern"])
     except regex.error as error:
         raise InvalidRules(f"{where}: its pattern is no regular expression ({error})") from error
-    needs = "|".join(map(regex.escape, table.get("needs", ())))
-    rule = Rule(table["name"], table["kind"], pattern, regex.compile(needs) if needs else None)
+    needed = table.get("needs", ())
+    needs = regex.compile("|".join(map(regex.escape, needed))) if needed else None
+    begin = frozenset(text[0] for text in needed)
+    rule = Rule(table["name"], table["kind"], pattern, needs, begin)
     _check_examples(rule, table["takes"], table["leaves"], where)
     return rule
 

@@ -59,6 +59,9 @@ class Thought:
         if not self.whole:
             object.__setattr__(self, "whole", self.text)
 
+    def __hash__(self) -> int:
+        return hash(self.turn)  # and not of all that its run has read
+
     @property
     def instance(self) -> str:
         return str(self.owned)

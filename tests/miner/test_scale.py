@@ -15,8 +15,10 @@ from forethought.miner import stages
 from forethought.miner.abstract import Generalizer
 from forethought.miner.assign import NEIGHBOURS, _first_of_largest
 from forethought.miner.cluster import NOISE, cluster
-from forethought.miner.mask import Mask, owned_by, words
+from forethought.miner.language import words
+from forethought.miner.mask import Mask
 from forethought.miner.mine import MinerSettings, mine
+from forethought.miner.ownership import owned_by
 from forethought.miner.sampling import cluster_many, stratified_sample
 from forethought.miner.stages import Kept, Rows, Stages
 from forethought.miner.thoughts import thoughts_of
@@ -97,7 +99,7 @@ def test_what_was_remembered_of_other_thoughts_changes_nothing_that_is_said():
 def test_of_what_a_run_owns_only_the_words_of_the_text_matter_to_masking():
     for thought in THOUGHTS:
         owned = owned_by(thought.owned)
-        assert MASK.apply(thought.text, owned.within(words(thought.text))) == MASK.apply(
+        assert MASK.apply(thought.text, owned.within({*words(thought.text)})) == MASK.apply(
             thought.text, thought.owned
         )
 
