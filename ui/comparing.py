@@ -21,6 +21,8 @@ from ..miner import drift as drifting
 from ..miner.assign import MIN_AFFINITY
 from ..miner.confusions import Confusion, Contest, confusions, contest, suggestion
 from ..miner.coverage import COVERED_AT, Uncovered, nearest, uncovered
+from ..miner.embed import Embedder
+from ..miner.mask import Mask
 from ..miner.thoughts import Thought, thoughts_of
 from ..scorer.metrics import Resampler
 from .auditing import AuditPlan, Corpus, pick_turns
@@ -143,6 +145,28 @@ def drift_report(
         "threshold": threshold,
         "calibration": calibration,
     }
+
+
+def coverage_difference(
+    first: CandidateSet,
+    second: CandidateSet,
+    thoughts: Sequence[Thought],
+    mask: Mask,
+    embedder: Embedder,
+) -> Json:
+    """Semantic coverage of two sets on the same thoughts, each with its interval, and how much more the second covers.
+
+    The difference is paired: over the same resamples of questions.
+    """
+    covered = []
+    found: Json = {"turns": len(thoughts), "threshold": COVERED_AT}
+    for name, candidate_set in (("first", first), ("second", second)):
+        texts = [candidate.text for candidate in _active(candidate_set)]
+        cosine = nearest(thoughts, texts, mask, embedder).cosine
+        covered.append((cosine >= COVERED_AT).astype(float))
+        found[name] = coverage_estimate(cosine, thoughts)
+    resampler = Resampler([{"question": thought.question} for thought in thoughts])
+    return found | {"difference": resampler.mean(covered[1] - covered[0]).as_json()}
 
 
 def released(store: Store, candidate_set: CandidateSet, number: int) -> CandidateSet:

@@ -18,10 +18,10 @@ from ..data.store import Store
 from .access import Actor, Right
 from .curation import Notice
 from .grid import LONGEST_CELL, TEXT, TICK, CellEdit, Grid, status_of
+from .roster import roster_of
 
 PAGE = 50
 PREVIEWED = 8  # candidates that stand in a preview
-ALL = 100_000  # candidates of a set, when their kinds of action are looked up
 DECIDE: Mapping[Status, Callable[[Store, Edit], Candidate]] = {
     Status.ACCEPTED: commands.accept,
     Status.REJECTED: commands.reject,
@@ -119,8 +119,8 @@ class Table:
 
     def kinds(self) -> list[str]:
         """The kinds of action that the set's candidates announce."""
-        found = self.store.candidates_page(self.set_name, limit=ALL)
-        return sorted({kind for c in found.candidates for kind in c.expected_actions})
+        listed = roster_of(self.store, self.set_name).candidates
+        return sorted({kind for one in listed for kind in one.expected_actions})
 
     def show(self, view: TableView) -> None:
         """Another view, from its first page; ticks stay only where the candidates are the same kind of thing."""
