@@ -98,8 +98,8 @@ def revise(session: Session, changes: Iterable[Change], command_id: int, author:
 
 
 class _Changed(NamedTuple):
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
+    before: dict[str, Any]
+    after: dict[str, Any]
 
 
 def _carry_out(session: Session, change: Change) -> _Changed:

@@ -121,13 +121,9 @@ def candidates_page(
         .correlate(CandidateRow)
         .scalar_subquery()
     )
-    columns: Any = [getattr(CandidateRow, name) for name in LISTED]
+    columns: Any = [*(getattr(CandidateRow, name) for name in LISTED), num_comments]
     rows = session.execute(
-        select(*columns, num_comments)
-        .where(*wanted)
-        .order_by(*_order(sort))
-        .offset(offset)
-        .limit(limit)
+        select(*columns).where(*wanted).order_by(*_order(sort)).offset(offset).limit(limit)
     )
     return CandidatesPage(tuple(_listed(*row) for row in rows), total)
 
@@ -168,13 +164,15 @@ def traces_page(
     rows = session.execute(
         select(*columns).where(*wanted).order_by(TraceRow.id).offset(offset).limit(limit)
     )
-    found = [ListedTrace(**dict(row._mapping) | {"outcome": outcome_of(row.outcome)}) for row in rows]
+    found = [
+        ListedTrace(**dict(row._mapping) | {"outcome": outcome_of(row.outcome)}) for row in rows
+    ]
     return TracesPage(tuple(found), total)
 
 
 def _conditions(set_name: str, filter: CandidateFilter) -> list[Any]:
     is_member = col(CandidateRow.position).is_not(None)
-    is_rejected = CandidateRow.status == Status.REJECTED.value
+    is_rejected: Any = CandidateRow.status == Status.REJECTED.value
     wanted: list[Any] = [CandidateRow.set_name == set_name]
     wanted.append(or_(is_rejected, not_(is_member)) if filter.in_bin else is_member)
     wanted += contains_words(CandidateRow.text, filter.text)

@@ -38,8 +38,8 @@ def diff(store: Store, set_name: str, a: str, b: str = NOW) -> SetDiff:
     """What changed from version `a` to version `b`; NotFound for a version that is none."""
     with store.database.reading() as session:
         set_row(session, set_name)
-        sides = [Version(name, _active(_at(session, set_name, name))) for name in (a, b)]
-        return compare(*sides, lineage_of(session, set_name))
+        before, after = (Version(v, _active(_at(session, set_name, v))) for v in (a, b))
+        return compare(before, after, lineage_of(session, set_name))
 
 
 def candidates_at(store: Store, set_name: str, version: str) -> tuple[Candidate, ...]:

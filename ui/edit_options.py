@@ -14,6 +14,7 @@ from ..data.commands import Edit, NewCandidate
 from ..data.errors import InvalidCandidate, NotFound
 from ..data.listing import CandidateFilter
 from ..data.store import Store
+from .access import local_actor
 
 StoredSet = Annotated[str, typer.Argument(metavar="SET", help="A stored set.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A candidate's id, or its beginning.")]
@@ -34,9 +35,8 @@ VERSION_HELP = "now, a release's number, @COMMAND, or a time in UTC like 2026-11
 
 
 def user_name() -> str:
-    from .curation import actor_name  # brings the miner along
-
-    return actor_name()
+    """Who is at the keyboard, for the history."""
+    return local_actor().name
 
 
 def found_id(store: Store, name: str, beginning: str) -> str:

@@ -15,7 +15,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, inspect
 from sqlalchemy.exc import IntegrityError
 
-from forethought.data import commands
+from forethought.data import activity, commands, versions
 from forethought.data.candidates import CandidateSet, Status, written
 from forethought.data.commands import Edit, NewCandidate
 from forethought.data.errors import StoreError
@@ -23,6 +23,7 @@ from forethought.data.library import library_hash
 from forethought.data.schema import HEAD, MIGRATIONS, VERSION_TABLE
 from forethought.data.store import Store
 from forethought.data.tables import Row
+from forethought.data.text_search import ThoughtFilter
 
 FROZEN = ["candidate_revision", "release", "release_item", "lineage", "comment"]
 STORES = Path(__file__).parent / "stores"
@@ -147,3 +148,28 @@ def test_a_store_of_every_past_schema_opens_with_all_its_content(path, tmp_path)
     assert release.hash == library_hash(store.candidate_set("first"))
     assert len(store.revisions("first", release.candidates[0].id)) == 5
     assert store.document("audit", "first") == {"n": 3}
+
+
+def test_a_store_of_the_first_schema_is_curated_on(tmp_path):
+    """What the second schema knows besides is found out for what was there: who and when, support, thoughts."""
+    shutil.copy(STORES / "0001.db", tmp_path / "a.db")
+    store = Store.open(tmp_path / "a.db")
+
+    log = activity.log(store, "first").entries
+    assert [(entry.actor, entry.reason) for entry in log] == [
+        ("bob", "too vague"),
+        ("bob", ""),
+        ("ann", ""),
+        ("ann", ""),
+        ("ann", "clear"),
+        ("miner", ""),
+    ]
+    assert all(entry.at for entry in log)
+    assert store.thoughts_page(ThoughtFilter("LOOK it")).total == 2
+    first, second, third = store.candidate_set("first").candidates
+    assert first.aliases == store.releases("first")[0].candidates[0].aliases == ()
+    assert commands.undo(store, "first", "ann").status is Status.PROPOSED
+    edits = [Edit("first", c.id, c.version, "ann") for c in (first, third)]
+    assert commands.merge(store, edits[0], edits[1:]).aliases == ("Look again.",)
+    assert versions.diff(store, "first", "1").merged[0].survivor.id == first.id
+    assert store.check() == []

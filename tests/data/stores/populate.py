@@ -1,6 +1,6 @@
 """Writes the store that is checked in as NUMBER.db, once, when its schema is released.
 
-    python tests/data/stores/populate.py tests/data/stores/0001.db
+    python tests/data/stores/populate.py tests/data/stores/0002.db
 
 A store that is checked in is never written again: it stands for those that users have.
 """
@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from forethought.data import commands
 from forethought.data.candidates import CandidateSet, written
-from forethought.data.commands import Edit
+from forethought.data.commands import Edit, NewCandidate
+from forethought.data.drafts import StoredDraft, keep_draft, save_view
 from forethought.data.store import Store
 from forethought.data.traces import Action, Outcome, Trace, Turn
 
@@ -38,13 +39,18 @@ def main(path: str) -> None:
     texts = ("Look it up.", "I know it.", "Look again.")
     candidates = tuple(written(text, ["search"]) for text in texts)
     store.save_set(CandidateSet("first", candidates, "a note", manifest={"seed": 0}))
-    first, second, _ = candidates
+    first, second, third = candidates
     commands.accept(store, Edit("first", first.id, 1, "ann", "clear"))
     commands.reword(store, Edit("first", first.id, 2, "ann"), "Look it up first.")
     commands.undo(store, "first", "ann")
     commands.redo(store, "first", "bob")
     commands.reject(store, Edit("first", second.id, 1, "bob", "too vague"))
     store.release("first", "for the test", "ann")
+    commands.comment(store, Edit("first", third.id, 1, "bob"), "too like the first")
+    commands.add(store, "first", NewCandidate("Compare.", derived_from=third.id), "ann", "a gap")
+    commands.undo(store, "first", "ann")
+    keep_draft(store, StoredDraft("first", third.id, "ann", "Look ag", 1))
+    save_view(store, "first", "mine", {"statuses": ["proposed"]})
     store.put("audit", "first", {"n": 3})
     assert store.check() == []
     store.close()
