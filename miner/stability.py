@@ -17,11 +17,19 @@ from ..data.errors import NothingToDo
 from ..data.identity import Split, canonical
 from ..data.traces import Trace
 from .embed import Embedder
+from .mask_rules import MaskRules
 from .mine import MinerSettings, Progress, mine, mineable
 
 FOUND_AT = 0.6  # Jaccard of their turns; below it two candidates do not stand for one move
 UNASSIGNED = -1
 Questions = Mapping[str, Sequence[Trace]]  # the runs of each question, both in canonical order
+
+
+class Recipe(NamedTuple):
+    """How a set was mined: its settings, and the rules it was masked by; as they ship where nothing is said."""
+
+    settings: MinerSettings | None = None
+    rules: MaskRules | None = None
 
 
 class Draws(NamedTuple):
@@ -73,7 +81,7 @@ def stability(
     candidate_set: CandidateSet,
     traces: Iterable[Trace],
     embedder: Embedder,
-    settings: MinerSettings | None = None,
+    recipe: Recipe | None = None,
     draws: Draws | None = None,
     progress: Progress = lambda step: None,
 ) -> Stability:
@@ -81,19 +89,19 @@ def stability(
 
     A candidate is its support; NothingToDo where none has any, or where the traces hold nothing to mine.
     """
-    draws = draws or Draws()
+    recipe, draws = recipe or Recipe(), draws or Draws()
     questions = _by_question(traces)
     candidates = tuple(one for one in candidate_set.active if one.support)
     if not candidates:
         raise NothingToDo(
             f"no turns stand behind the candidates of {candidate_set.name!r}, so none can be found again; mine a set"
         )
-    is_order_free = _is_order_free(questions, embedder, settings, draws.seed, progress)
+    is_order_free = _is_order_free(questions, embedder, recipe, draws.seed, progress)
     bootstraps = []
     for run in range(draws.runs):
         drawn = resample(questions, np.random.default_rng([draws.seed, run]))
         told = _titled(f"bootstrap {run + 1} of {draws.runs}", progress)
-        found = _mine_if_any(drawn, embedder, settings, told)
+        found = _mine_if_any(drawn, embedder, recipe, told)
         bootstraps.append(_compare(candidates, found, _turns(drawn), embedder))
     return Stability(candidates, is_order_free, tuple(bootstraps), len(questions))
 
@@ -127,26 +135,31 @@ def _by_question(traces: Iterable[Trace]) -> Questions:
 def _is_order_free(
     questions: Questions,
     embedder: Embedder,
-    settings: MinerSettings | None,
+    recipe: Recipe,
     seed: int,
     progress: Progress,
 ) -> bool:
     traces = [trace for runs in questions.values() for trace in runs]
     order = np.random.default_rng(seed).permutation(len(traces))
     shuffled = [traces[row] for row in order]
-    first = mine(traces, embedder, "again", settings, _titled("in order", progress))
-    second = mine(shuffled, embedder, "again", settings, _titled("shuffled", progress))
-    return first.candidate_set == second.candidate_set
+    first = _mine(traces, embedder, recipe, _titled("in order", progress))
+    return first == _mine(shuffled, embedder, recipe, _titled("shuffled", progress))
+
+
+def _mine(
+    traces: Sequence[Trace], embedder: Embedder, recipe: Recipe, progress: Progress
+) -> CandidateSet:
+    return mine(traces, embedder, "again", recipe.settings, progress, recipe.rules).candidate_set
 
 
 def _mine_if_any(
     traces: Sequence[Trace],
     embedder: Embedder,
-    settings: MinerSettings | None,
+    recipe: Recipe,
     progress: Progress,
 ) -> tuple[Candidate, ...]:
     try:
-        return mine(traces, embedder, "again", settings, progress).candidate_set.candidates
+        return _mine(traces, embedder, recipe, progress).candidates
     except NothingToDo:  # few questions, and none of those drawn says a thing of any question
         return ()
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ..data.traces import Trace
 from .embed import Embedder
 from .mine import MinerSettings, Progress, mine
+from .stability import Recipe
 
 CLIFF = 0.5  # a step that leaves less than this share of the candidates, or came from less
 STEPS: Mapping[str, Sequence[float]] = {  # no step of a budget is as large as a cliff
@@ -54,13 +55,14 @@ class Sweep:
 def sweep(
     traces: Sequence[Trace],
     embedder: Embedder,
-    settings: MinerSettings | None = None,
+    recipe: Recipe | None = None,
     progress: Progress = lambda step: None,
 ) -> tuple[Sweep, ...]:
-    """Mines `traces` with every value of STEPS, and `settings`' own, a setting at a time; NothingToDo where nothing can be mined."""
-    settings = settings or MinerSettings()
+    """Mines `traces` with every value of STEPS, and the `recipe`'s own, a setting at a time; NothingToDo where nothing can be mined."""
+    recipe = recipe or Recipe()
     with TemporaryDirectory(prefix="forethought-sweep-") as folder:
-        kept = replace(settings, resume=Path(folder))
+        settings = replace(recipe.settings or MinerSettings(), resume=Path(folder))
+        kept = Recipe(settings, recipe.rules)
         return tuple(_sweep_one(name, traces, embedder, kept, progress) for name in STEPS)
 
 
@@ -68,14 +70,16 @@ def _sweep_one(
     name: str,
     traces: Sequence[Trace],
     embedder: Embedder,
-    settings: MinerSettings,
+    recipe: Recipe,
     progress: Progress,
 ) -> Sweep:
+    settings = recipe.settings or MinerSettings()
     own = getattr(settings, name)
     points = []
     for value in sorted({*STEPS[name], own}):
         progress(f"{name} {value}")
-        made = mine(traces, embedder, "sweep", replace(settings, **{name: value}))
+        wanted = replace(settings, **{name: value})
+        made = mine(traces, embedder, "sweep", wanted, rules=recipe.rules)
         size = len(made.candidate_set.candidates)
         covered = round(made.coverage[-1], 4) if made.coverage else 0.0
         points.append(Point(value, size, covered, round(made.assigned_share, 4)))

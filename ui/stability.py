@@ -16,10 +16,12 @@ from ..data.store import Store
 from ..data.traces import Trace
 from ..miner.embed import Embedder
 from ..miner.mine import MinerSettings
-from ..miner.stability import FOUND_AT, Draws, Stability, stability
+from ..miner.stability import FOUND_AT, Draws, Recipe, Stability, stability
 from ..miner.sweep import Sweep, sweep
+from ..miner.vectors import CheckedEmbedder
 from ..miner.wishes import Wishes
 from .growing import READ
+from .masking import rules_of
 
 Json = dict[str, Any]
 
@@ -36,7 +38,9 @@ def stability_report(
     ForethoughtError where it was mined with another embedder, whose groups would be others anyway.
     """
     origin = _origin(store, candidate_set, embedder)
-    found = stability(candidate_set, origin.traces, embedder, origin.settings, draws, progress)
+    found = stability(
+        candidate_set, origin.traces, CheckedEmbedder(embedder), origin.recipe, draws, progress
+    )
     return _report(candidate_set, found, draws)
 
 
@@ -50,7 +54,7 @@ def sweep_report(
     origin = _origin(store, candidate_set, embedder)
     return {
         swept.setting: _swept(swept)
-        for swept in sweep(origin.traces, embedder, origin.settings, progress)
+        for swept in sweep(origin.traces, CheckedEmbedder(embedder), origin.recipe, progress)
     }
 
 
@@ -72,7 +76,7 @@ def _swept(swept: Sweep) -> Json:
 
 class _Origin(NamedTuple):
     traces: list[Trace]
-    settings: MinerSettings
+    recipe: Recipe
 
 
 def _origin(store: Store, candidate_set: CandidateSet, embedder: Embedder) -> _Origin:
@@ -86,7 +90,9 @@ def _origin(store: Store, candidate_set: CandidateSet, embedder: Embedder) -> _O
         raise ForethoughtError(
             f"set {candidate_set.name!r} was mined with {mined_with}, not {embedder.name}; pass --embedder, or mine it again"
         )
-    return _Origin(_mined_traces(store, candidate_set), _settings(settings))
+    refused = tuple(row["text"] for row in candidate_set.manifest.get("refused", ()))
+    recipe = Recipe(_settings(settings, refused), rules_of(candidate_set))
+    return _Origin(_mined_traces(store, candidate_set), recipe)
 
 
 def _mined_traces(store: Store, candidate_set: CandidateSet) -> list[Trace]:
@@ -100,12 +106,14 @@ def _mined_traces(store: Store, candidate_set: CandidateSet) -> list[Trace]:
     return [trace for trace in traces if trace.id in read]
 
 
-def _settings(stored: Mapping[str, Any]) -> MinerSettings:
-    """As the manifest has them; what it does not name is as it ships."""
+def _settings(stored: Mapping[str, Any], refused: tuple[str, ...]) -> MinerSettings:
+    """As the manifest has them, and what the lint refused banned; what it does not name is as it ships."""
     known = {field.name for field in fields(MinerSettings)} - {"wishes", "resume"}
     wishes = {name: tuple(texts) for name, texts in stored.get("wishes", {}).items()}
     given = {name: value for name, value in stored.items() if name in known}
-    return MinerSettings(**given, wishes=Wishes(**wishes))
+    wished = Wishes(**wishes)
+    banned = (*wished.banned, *refused)
+    return MinerSettings(**given, wishes=Wishes(wished.pinned, banned))
 
 
 def _report(candidate_set: CandidateSet, found: Stability, draws: Draws) -> Json:

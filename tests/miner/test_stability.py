@@ -14,8 +14,9 @@ from forethought.data.candidates import CandidateSet, written
 from forethought.data.errors import NothingToDo
 from forethought.data.identity import Split
 from forethought.data.traces import Action, Trace, Turn
+from forethought.miner.mask_rules import SHIPPED, parse_rules
 from forethought.miner.mine import MinerSettings, mine
-from forethought.miner.stability import Draws, resample, stability
+from forethought.miner.stability import Draws, Recipe, resample, stability
 
 EMBEDDER = HashingEmbedder()
 TRACES = [trace for trace in runs(70) if trace.split is Split.MINE]
@@ -131,7 +132,7 @@ def test_a_draw_that_says_nothing_finds_nothing_again():
 
 
 def test_settings_are_those_of_the_miner():
-    found = stability(MINED, TRACES, EMBEDDER, MinerSettings(budget=2))
+    found = stability(MINED, TRACES, EMBEDDER, Recipe(MinerSettings(budget=2)))
 
     assert all(len(bootstrap.texts) <= 2 for bootstrap in found.bootstraps)
 
@@ -153,3 +154,13 @@ def test_every_step_is_told():
 
     titles = list(dict.fromkeys(step.split(":")[0] for step in steps))
     assert titles == ["in order", "shuffled", "bootstrap 1 of 2", "bootstrap 2 of 2"]
+
+
+def test_what_is_found_again_was_masked_by_the_rules_of_the_recipe():
+    rule = '\n[[rule]]\nname = "results"\nkind = "WORD"\npattern = "(?i)search result"\ntakes = ["search result"]\nleaves = ["search"]\n'
+    rules = parse_rules(SHIPPED.read_text("utf-8") + rule, "rules")
+
+    own = stability(MINED, TRACES, EMBEDDER, Recipe(rules=rules), Draws(1)).bootstraps[0]
+
+    assert AGAIN in FOUND.bootstraps[0].texts
+    assert AGAIN not in own.texts

@@ -6,6 +6,7 @@ from embedders import CountingEmbedder, HashingEmbedder
 from runs import runs
 
 from forethought.miner.mine import MinerSettings, mine
+from forethought.miner.stability import Recipe
 from forethought.miner.sweep import STEPS, Point, Sweep, sweep
 
 EMBEDDER = HashingEmbedder()
@@ -27,7 +28,7 @@ def test_a_cliff_is_a_step_between_a_set_and_less_than_half_of_it():
 
 def test_points_are_what_mining_gives_and_hold_the_own_value():
     settings = MinerSettings(budget=3)
-    swept = {one.setting: one for one in sweep(TRACES, EMBEDDER, settings)}
+    swept = {one.setting: one for one in sweep(TRACES, EMBEDDER, Recipe(settings))}
 
     assert list(swept) == list(STEPS)
     for name, one in swept.items():
