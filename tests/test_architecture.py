@@ -104,7 +104,7 @@ def test_only_screens_know_streamlit():
             for alias in node.names
         }
         if "streamlit" in roots:
-            assert path.name in STREAMLIT or path.stem.endswith("_screen"), path
+            assert path.name in STREAMLIT or path.stem.endswith(("_screen", "_panel")), path
 
 
 @pytest.mark.parametrize("name", ["traces.py", "candidates.py", "identity.py", "render.py"])

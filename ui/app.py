@@ -102,7 +102,9 @@ def main() -> None:
     if actor is None:
         return
     cards.set_actor(actor)
-    st.navigation(pages(actor), expanded=True).run()
+    groups = pages(actor)
+    st.session_state["pages"] = {page.title: page for group in groups.values() for page in group}
+    st.navigation(groups, expanded=True).run()
     if AUTH_VARIABLE in os.environ:
         login_screen.logged_in(actor, st.logout)
     else:

@@ -4,17 +4,17 @@ Traces and candidates are untrusted: they reach the page by `st.text`, `st.code`
 letter by letter. Labels and messages, which Streamlit would read as Markdown, carry nothing but our own words and numbers.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
 from ..data.candidates import Candidate, Status
+from ..data.listing import ListedCandidate
 from ..data.store import Store
 from .access import Actor, local_actor
 from .charts import legible
-from .curation import NextStep, Notice, View
-from .evidence import Evidence, EvidenceTurn
+from .curation import Notice
 
 STATUS_COLOURS = {
     Status.PROPOSED: "blue",
@@ -37,6 +37,7 @@ class Button(NamedTuple):
     shortcut: str | None
     command: Callable[[], None]
     is_main: bool = False
+    is_disabled: bool = False
 
 
 def set_actor(actor: Actor) -> None:
@@ -87,31 +88,27 @@ def verbatim(text: str, height: int | None = None) -> None:
     st.code(legible(text), language=None, wrap_lines=True, height=height or "content")
 
 
-def next_step(step: NextStep) -> None:
-    with st.container(border=True):
-        st.caption("What to do next")
-        st.text(step.sentence)
-        if step.command:
-            verbatim(step.command)
-
-
-def status(candidate: Candidate) -> None:
+def status(candidate: Candidate | ListedCandidate) -> None:
     word = candidate.status.value.replace("_", " ")
     st.badge(word, color=STATUS_COLOURS[candidate.status])  # type: ignore[arg-type]
 
 
-def origin(candidate: Candidate) -> str:
+def origin(candidate: Candidate | ListedCandidate) -> str:
     """In one line what a candidate announces and where it comes from."""
+    is_whole = isinstance(candidate, Candidate)
+    num_support = len(candidate.support) if is_whole else candidate.num_support
     kinds = ", ".join(candidate.expected_actions) or "any action"
-    if not candidate.support:
+    if not num_support:
         return legible(f"before {kinds} · written, not mined")
-    turns = f"{len(candidate.support)} turn{'s' * (len(candidate.support) != 1)}"
-    questions = f"{candidate.questions} question{'s' * (candidate.questions != 1)}"
+    turns = f"{num_support:,} turn{'s' * (num_support != 1)}"
+    questions = f"{candidate.questions:,} question{'s' * (candidate.questions != 1)}"
     return legible(f"before {kinds} · mined from {turns} of {questions}")
 
 
-def candidate_list(candidates: tuple[Candidate, ...]) -> None:
-    """Candidates in their order, a page at a time."""
+def candidate_list(
+    candidates: Sequence[ListedCandidate], figures: Mapping[str, str] | None = None
+) -> None:
+    """Candidates in their order, a page at a time; `figures` tell of some of them, by id, what an audit found."""
     first = 0
     if len(candidates) > PAGE:
         first = PAGE * (st.pagination(-(-len(candidates) // PAGE), key="candidates_page") - 1)
@@ -121,9 +118,15 @@ def candidate_list(candidates: tuple[Candidate, ...]) -> None:
             place.caption(str(number))
             with text, st.container(gap="xxsmall"):
                 st.text(legible(candidate.text))
-                st.text(origin(candidate))
+                told = (figures or {}).get(candidate.id)
+                st.text(f"{origin(candidate)} · {told}" if told else origin(candidate))
             with state:
                 status(candidate)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 turn`, `2 turns`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def progress(counts: Mapping[Status, int]) -> None:
@@ -136,29 +139,12 @@ def progress(counts: Mapping[Status, int]) -> None:
     )
 
 
-def heading(view: View) -> None:
-    """Which candidate of how many, its status and origin."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(f"Candidate {view.number} of {view.total}", width="content")
-        status(view.candidate)
-    st.text(origin(view.candidate))
-
-
-def advice(problems: list[str]) -> None:
-    """What speaks against the wording as it stands."""
-    if not problems:
-        st.caption(":material/check: The wording reads as an instance-free thought.")
-    else:
-        st.caption(":material/info: Before you accept: this wording")
-        st.text("\n".join(f"– {legible(problem)}" for problem in problems))
-
-
 def notice(found: Notice | None) -> None:
     """What came of the last command; a conflict with both sides in full."""
     if found is None:
         return
     if found.theirs is None or found.yours is None:
-        (st.warning if found.detail else st.success)(found.text)
+        (st.warning if found.detail or found.is_problem else st.success)(found.text)
         if found.detail:
             st.text(legible(found.detail))
         return
@@ -176,49 +162,6 @@ def both_sides(theirs: tuple[Candidate, str], yours: tuple[Candidate, str]) -> N
             status(candidate)
 
 
-def evidence(found: Evidence) -> None:
-    """Typical turns and others of a candidate's support."""
-    if not found.support:
-        st.info("Nobody's turns stand behind this candidate: it was written, not mined.")
-        return
-    if found.missing:
-        st.warning(f"{found.missing} of its turns are no longer in the store.")
-    st.caption(f"{found.looked_at} of {found.support} turns were looked at")
-    for title, turns in (("Typical", found.typical), ("Least alike", found.others)):
-        if turns:
-            st.subheader(title, divider="gray")
-        for place, turn in enumerate(turns):
-            evidence_turn(turn, f"{title}-{place}")
-
-
-def evidence_turn(turn: EvidenceTurn, key: str) -> None:
-    """One turn with its question, what came before, the thought and what followed; its trace on demand."""
-    with st.container(border=True):
-        outcome = turn.trace.outcome.value if turn.trace.outcome else "unknown outcome"
-        st.caption(f"turn {turn.index + 1} of {len(turn.trace.turns)} · {outcome}")
-        _field("Question", turn.trace.question)
-        if turn.before:
-            _field("Before", _end(turn.before))
-        _field("Thought", turn.thought)
-        _field("Then", _start(turn.after))
-        opened = st.expander(
-            "Whole trace", key=f"trace-{key}-{turn.trace.id}-{turn.index}", on_change="rerun"
-        )
-        if opened.open:
-            with opened:
-                verbatim(turn.whole, height=420)
-
-
-def changed_meanwhile(
-    view: View, take_theirs: Callable[[], None], keep_mine: Callable[[], None]
-) -> None:
-    """The stored candidate beside the wording that was begun from an older one, and which to go on with."""
-    assert view.draft is not None
-    st.warning("This candidate changed after you began to reword it. Nothing of yours is lost.")
-    both_sides((view.candidate, view.candidate.text), (view.draft.base, view.draft.text))
-    buttons(Button("Take theirs", None, take_theirs), Button("Go on with mine", None, keep_mine))
-
-
 def buttons(*row: Button) -> None:
     """Buttons beside each other, keyed by their labels (`save-wording`)."""
     with st.container(horizontal=True):
@@ -228,19 +171,11 @@ def buttons(*row: Button) -> None:
                 key=button.label.lower().replace(" ", "-"),
                 shortcut=button.shortcut,
                 type="primary" if button.is_main else "secondary",
+                disabled=button.is_disabled,
                 on_click=button.command,
             )
 
 
-def _field(label: str, text: str) -> None:
-    with st.container(gap="xxsmall"):
-        st.caption(label)
-        st.text(legible(text))
-
-
-def _start(text: str) -> str:
-    return text if len(text) <= CLIP else f"{text[:CLIP]} …"
-
-
-def _end(text: str) -> str:
+def end_of(text: str) -> str:
+    """What a card shows of a long text whose end matters."""
     return text if len(text) <= CLIP else f"… {text[-CLIP:]}"

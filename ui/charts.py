@@ -82,6 +82,33 @@ def recovery_curve(report: Json) -> list[Point]:
     return [one_a_size[key] for key in sorted(one_a_size)]
 
 
+def coverage_curve(report: Json) -> list[Point]:
+    """Semantic coverage of the audited set at its nested sizes and whole, smallest first."""
+    name = report.get("set", "")
+    points = {}
+    for set_name, figures in _sets(report).items():
+        found = figures.get("semantic_coverage") or {}
+        ends = [found.get(part) for part in ("value", "low", "high")]
+        if None not in ends and (set_name == name or is_nested(set_name, name)):
+            size = figures.get("size") or 0
+            points[size] = Point(set_name, size, "coverage", *ends)
+    return [points[size] for size in sorted(points)]
+
+
+def candidate_figures(report: Json) -> dict[str, str]:
+    """By candidate, how often the audit's turns were assigned to it, and what it recovers there where that is told."""
+    use = report.get("use") or {}
+    total = sum(sum(row.values()) for row in use.values())
+    by_candidate = report.get("by_candidate") or {}
+    told = {}
+    for id, row in use.items():
+        told[id] = f"used on {sum(row.values())} of {total} test turns"
+        recovery = ((by_candidate.get(id) or {}).get("assigned_recovery") or {}).get("value")
+        if recovery is not None:
+            told[id] += f", recovers {figure(recovery)} there"
+    return told
+
+
 def comparison(report: Json) -> list[Point]:
     """The audited set and every other one, in the report's order, without nested sizes."""
     name = report.get("set", "")

@@ -5,16 +5,20 @@ Picks by shared words, since a screen must not wait for an embedder. All texts a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..data.candidates import Candidate
 from ..data.errors import NotFound
+from ..data.listing import ListedCandidate
 from ..data.render import render_action, render_trace
 from ..data.store import Store
 from ..data.traces import Trace, Turn
-from ..miner.mask import words
+from .browsing import Picture, picture
+from .likeness import nearest_by_words, word_likeness
 
-LOOKED_AT = 40  # support turns read for one candidate
-TYPICAL, OTHERS = 3, 3
+LOOKED_AT = 24  # support turns read for one candidate
+RIVALS, LOOKED_AT_OF_RIVAL = 3, 6  # candidates that say the most alike, and turns read of each
+SHOWN = 3  # turns of each kind
 
 
 @dataclass(frozen=True)
@@ -43,41 +47,94 @@ class EvidenceTurn:
         return _exchange(self.turn)
 
     @property
+    def pictures(self) -> tuple[Picture, ...]:
+        """What the turn names as its pictures."""
+        return tuple(picture(self.trace, name) for name in self.turn.images)
+
+    @property
+    def pictures_of_trace(self) -> tuple[Picture, ...]:
+        """Those of all turns, in their order."""
+        return tuple(picture(self.trace, name) for turn in self.trace.turns for name in turn.images)
+
+    @property
     def whole(self) -> str:
         """The run from its question to its end."""
         return render_trace(self.trace)
 
 
+class Outsider(NamedTuple):
+    """A turn that another candidate stands for, and that candidate's text."""
+
+    turn: EvidenceTurn
+    of: str
+
+
 @dataclass(frozen=True)
 class Evidence:
-    """Typical turns and, from the other end, ones that share least with the candidate; `looked_at` of `support`."""
+    """Turns to judge a candidate by; `looked_at` of `support` were compared, `missing` of those are in no stored trace.
+
+    `boundary`: turns of its own that read more like a rival; `outside`: turns of rivals that read most like it.
+    """
 
     typical: tuple[EvidenceTurn, ...]
-    others: tuple[EvidenceTurn, ...]
+    boundary: tuple[EvidenceTurn, ...]
+    outside: tuple[Outsider, ...]
     looked_at: int
     support: int
     missing: int
 
 
-def evidence_of(store: Store, candidate: Candidate) -> Evidence:
-    """Evidence for a candidate, the same every time; turns whose trace is gone are counted as missing."""
+def evidence_of(
+    store: Store, candidate: Candidate, others: Sequence[ListedCandidate] = (), set_name: str = ""
+) -> Evidence:
+    """Evidence for a candidate among `others` of its set, the same every time."""
+    places = nearest_by_words(candidate.text, [one.text for one in others], RIVALS)
+    rivals = [others[place] for place in places]
     ids = spread(candidate.support, LOOKED_AT)
-    found = [turn for id in ids if (turn := _read(store, id)) is not None]
-    distinct = {
-        turn.thought: turn for turn in reversed(found)
-    }.values()  # the first of equals stays
+    found = [turn for id in ids if (turn := read_turn(store, id)) is not None]
     ranked = sorted(
-        distinct, key=lambda turn: (-likeness(candidate.text, turn.thought), turn.trace.id)
+        _distinct(found), key=lambda t: (-word_likeness(candidate.text, t.thought), t.trace.id)
     )
-    typical = ranked[:TYPICAL]
-    others = ranked[TYPICAL:][-OTHERS:][::-1]
+    typical = ranked[:SHOWN]
+    boundary = sorted(
+        ranked[SHOWN:],
+        key=lambda t: (_margin(t.thought, candidate.text, [r.text for r in rivals]), t.trace.id),
+    )
     return Evidence(
         typical=tuple(typical),
-        others=tuple(others),
+        boundary=tuple(boundary[:SHOWN]),
+        outside=_outside(store, candidate, rivals, set_name),
         looked_at=len(found),
         support=len(candidate.support),
         missing=len(ids) - len(found),
     )
+
+
+def _outside(
+    store: Store, candidate: Candidate, rivals: Sequence[ListedCandidate], set_name: str
+) -> tuple[Outsider, ...]:
+    own = set(candidate.support)
+    found = []
+    for rival in rivals:
+        whole = store.candidate(set_name, rival.id)
+        turns = [turn for turn in whole.support if turn not in own] if whole else []
+        for id in spread(turns, LOOKED_AT_OF_RIVAL):
+            if (turn := read_turn(store, id)) is not None:
+                found.append(Outsider(turn, rival.text))
+    found.sort(key=lambda one: -word_likeness(candidate.text, one.turn.thought))
+    distinct = {one.turn.thought: one for one in reversed(found)}
+    return tuple(reversed(distinct.values()))[:SHOWN]
+
+
+def _margin(thought: str, text: str, rivals: Sequence[str]) -> float:
+    """How much more the thought is like the text than like any rival."""
+    rival = max((word_likeness(thought, other) for other in rivals), default=0.0)
+    return word_likeness(thought, text) - rival
+
+
+def _distinct(turns: Sequence[EvidenceTurn]) -> list[EvidenceTurn]:
+    """One turn of each thought, the first."""
+    return list({turn.thought: turn for turn in reversed(turns)}.values())
 
 
 def spread(items: Sequence[str], count: int) -> list[str]:
@@ -87,13 +144,8 @@ def spread(items: Sequence[str], count: int) -> list[str]:
     return [items[place * len(items) // count] for place in range(count)]
 
 
-def likeness(first: str, second: str) -> float:
-    """Share of the words of either that both have: 1 for the same words, 0 for none in common."""
-    a, b = set(words(first)), set(words(second))
-    return len(a & b) / len(a | b) if a | b else 0.0
-
-
-def _read(store: Store, id: str) -> EvidenceTurn | None:
+def read_turn(store: Store, id: str) -> EvidenceTurn | None:
+    """The turn of this id (turn_id), None where the store lacks it."""
     trace_id, _, index = id.rpartition(":")
     try:
         trace = store.trace(trace_id)

@@ -1,12 +1,18 @@
-"""A set at a glance: its candidates, what it recovers, how it is used and how fast selecting is. Decides nothing."""
+"""A set at a glance: what to do next, its candidates, what it recovers, how it is used and how fast selecting is. Decides nothing."""
 
 from typing import Any
 
 import streamlit as st
 
-from ..data.candidates import CandidateSet, Status
+from ..data.candidates import Status
 from ..data.store import Store
-from . import cards, charts, curation, plots
+from . import cards, charts, plots
+from .likeness import vectors_of
+from .next_steps import NextStep, is_outdated, next_steps
+from .roster import Roster, roster_of
+
+PAGES = "pages"  # the app's pages by title, as `app` leaves them
+MOST_FIGURES = 6
 
 
 def show(store: Store, preferred: str | None = None) -> None:
@@ -14,14 +20,15 @@ def show(store: Store, preferred: str | None = None) -> None:
     name = cards.pick_set(store, preferred)
     if name is None:
         return
-    candidate_set = store.candidate_set(name)
+    roster = roster_of(store, name)
     report = store.document("audit", name)
-    cards.next_step(curation.next_step(candidate_set, report))
-    _headlines(candidate_set, report or {})
-    if report and curation.is_outdated(candidate_set, report):
+    _headlines(roster, report or {})
+    _next_steps(next_steps(name, roster, report, vectors_of(roster)))
+    if report and is_outdated(name, roster, report):
         st.warning("The figures are of the set as it was when audited; it has changed since.")
     st.header("Candidates")
-    cards.candidate_list(candidate_set.candidates)
+    cards.progress(roster.counts)
+    cards.candidate_list(roster.candidates, charts.candidate_figures(report or {}))
     if report is None:
         st.info("Recovery, use, collapse and latency appear here once the set is audited.")
         return
@@ -30,20 +37,35 @@ def show(store: Store, preferred: str | None = None) -> None:
     _latency(report)
 
 
-def _headlines(candidate_set: CandidateSet, report: dict[str, Any]) -> None:
-    total = len(candidate_set.candidates)
-    reviewed = total - curation.status_counts(candidate_set)[Status.PROPOSED]
+def _headlines(roster: Roster, report: dict[str, Any]) -> None:
+    total = len(roster.candidates)
+    reviewed = total - roster.counts[Status.PROPOSED]
+    covered = (report.get("semantic_coverage") or {}).get("value")
     figures = {
-        "Candidates": str(len(candidate_set.active)),
-        "Reviewed": f"{reviewed} of {total}",
+        "Candidates": f"{len(roster.active):,}",
+        "Reviewed": f"{reviewed:,} of {total:,}",
+        "Coverage": charts.percent(covered) if report else "–",
         **charts.headlines(report),
     }
     for column, (label, value) in zip(st.columns(len(figures)), figures.items(), strict=True):
         column.metric(label, value)
 
 
+def _next_steps(steps: list[NextStep]) -> None:
+    pages = st.session_state.get(PAGES, {})
+    with st.container(border=True, gap="xsmall"):
+        st.caption("What to do next")
+        for step in steps:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(step.sentence)
+                if step.page in pages:
+                    st.page_link(pages[step.page], label=f"Open {step.page}")
+            if step.command:
+                cards.verbatim(step.command)
+
+
 def _recovery(report: dict[str, Any]) -> None:
-    st.header("Recovery")
+    st.header("Recovery and coverage")
     turns = report.get("turns") or {}
     st.caption(
         f"Over a sample of {turns.get('test', '?')} test turns, with 95 % intervals; dashed: the best constant."
@@ -52,11 +74,14 @@ def _recovery(report: dict[str, Any]) -> None:
         st.info(
             "Recovery is not told: on this sample the free thoughts' own gain is not above zero."
         )
-        return
-    constant = (report.get("constant_recovery") or {}).get("value")
-    left, right = st.columns(2)
-    left.altair_chart(plots.recovery_plot(charts.recovery_curve(report), constant), width="stretch")
-    right.altair_chart(plots.sets_plot(charts.comparison(report), constant), width="stretch")
+    else:
+        constant = (report.get("constant_recovery") or {}).get("value")
+        left, right = st.columns(2)
+        curve = charts.recovery_curve(report)
+        left.altair_chart(plots.recovery_plot(curve, constant), width="stretch")
+        right.altair_chart(plots.sets_plot(charts.comparison(report), constant), width="stretch")
+    if covered := charts.coverage_curve(report):
+        st.altair_chart(plots.coverage_plot(covered), width="stretch")
 
 
 def _use(report: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ Field names are ours and values plain, so that a tooltip can only ever show them
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import altair as alt
 
@@ -17,6 +18,23 @@ POLICY = alt.Color(
     legend=alt.Legend(orient="top", symbolOpacity=1),
 )
 RECOVERY = "recovery of the free thoughts' gain"
+
+
+class Bar(NamedTuple):
+    """A candidate's label and its score after one context."""
+
+    label: str
+    score: float
+    is_taken: bool
+
+
+class Dot(NamedTuple):
+    """A thought on the map, and what it is coloured by."""
+
+    x: float
+    y: float
+    label: str
+    text: str
 
 
 def recovery_plot(curve: Sequence[Point], constant: float | None) -> alt.LayerChart:
@@ -52,6 +70,26 @@ def sets_plot(sets: Sequence[Point], constant: float | None) -> alt.LayerChart:
     return _over_constant(whisker + dots, constant).properties(height=320)
 
 
+def coverage_plot(curve: Sequence[Point]) -> alt.LayerChart:
+    """Share of held-out thoughts that some wording is near, against the set's size, with its interval."""
+    data = alt.Data(values=[point._asdict() for point in curve])
+    size = alt.X(
+        "size:Q",
+        title="candidates in the set",
+        axis=alt.Axis(tickMinStep=1, format="d", grid=False),
+    )
+    share = {"title": "share of test thoughts covered", "axis": alt.Axis(format=".0%")}
+    base = alt.Chart(data).encode(x=size)
+    band = base.mark_area(opacity=0.13, color=PALETTE[2]).encode(
+        y=alt.Y("low:Q", **share), y2="high:Q"
+    )
+    line = base.mark_line(point={"color": PALETTE[2]}, color=PALETTE[2]).encode(
+        y=alt.Y("value:Q", **share),
+        tooltip=["size:Q", *(alt.Tooltip(f, format=".2f") for f in ("value:Q", "low:Q", "high:Q"))],
+    )
+    return (band + line).properties(height=220)
+
+
 def use_plot(table: UseTable) -> alt.Chart:
     """Bars by candidate, stacked by the kind of the action that followed."""
     rows = [
@@ -73,6 +111,55 @@ def use_plot(table: UseTable) -> alt.Chart:
             tooltip=["candidate:N", "action:N", "turns:Q"],
         )
         .properties(height=alt.Step(26))
+    )
+
+
+def scores_plot(bars: Sequence[Bar]) -> alt.Chart:
+    """The scores of candidates after one context, in the order given; the one that is taken in the accent."""
+    rows = [{"candidate": f"{n}. {bar.label}"} | bar._asdict() for n, bar in enumerate(bars, 1)]
+    colour = alt.condition("datum.is_taken", alt.value(PALETTE[0]), alt.value(PALETTE[6]))
+    return (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar()
+        .encode(
+            x=alt.X("score:Q", title="score, nats a token"),
+            y=alt.Y(
+                "candidate:N",
+                title=None,
+                sort=[row["candidate"] for row in rows],
+                axis=alt.Axis(labelLimit=260),
+            ),
+            color=colour,
+            tooltip=["candidate:N", alt.Tooltip("score:Q", format=".3f")],
+        )
+        .properties(height=alt.Step(22))
+    )
+
+
+def map_plot(dots: Sequence[Dot], colours: Sequence[str], brush: str) -> alt.Chart:
+    """Thoughts on a plane, coloured by their labels, of which `colours` are the domain; `brush` names the box one draws."""
+    box = alt.selection_interval(name=brush)
+    scale = alt.Scale(domain=list(colours), range=list(PALETTE[: len(colours)]))
+    hidden = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
+    fixed = alt.Scale(domain=[-1.1, 1.1])
+    return (
+        alt.Chart(alt.Data(values=[dot._asdict() for dot in dots]))
+        .mark_circle(size=22)
+        .encode(
+            x=alt.X("x:Q", axis=hidden, scale=fixed),
+            y=alt.Y("y:Q", axis=hidden, scale=fixed),
+            color=alt.Color(
+                "label:N",
+                title=None,
+                scale=scale,
+                sort=list(colours),
+                legend=alt.Legend(orient="top", columns=2, labelLimit=300, symbolOpacity=1),
+            ),
+            opacity=alt.condition(box, alt.value(0.75), alt.value(0.12)),
+            tooltip=["text:N", "label:N"],
+        )
+        .add_params(box)
+        .properties(height=520)
     )
 
 

@@ -1,25 +1,21 @@
 """The decisions of curation, without a screen: what a Desk does to the store, and what it keeps."""
 
-from dataclasses import replace
-
 import pytest
-from curated_store import TEXTS, audit_report, curated, mined
+from curated_store import TEXTS, curated, mined
 from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.data import commands
 from forethought.data.candidates import CandidateSet, Status
 from forethought.data.commands import Edit
+from forethought.data.listing import ListedCandidate
 from forethought.data.store import Store
-from forethought.ui.curation import (
-    Decision,
-    Desk,
-    mask_of,
-    next_step,
-    next_to_review,
-    status_counts,
-    wording_problems,
-)
+from forethought.ui import fitted
+from forethought.ui.conflict import Resolution
+from forethought.ui.curation import Decision, Desk
+from forethought.ui.review_order import next_to_review
+from forethought.ui.roster import Roster
+from forethought.ui.wording import wording_problems
 
 NAME = "search-v1"
 
@@ -125,15 +121,44 @@ def test_a_wording_that_no_candidate_may_have_is_refused_and_kept(store, desk):
     assert "<thinking>" in desk.notice.detail
 
 
-def test_a_decision_from_an_older_version_shows_both_sides_and_writes_nothing(store, desk):
+def test_a_decision_from_an_older_version_shows_all_three_and_writes_nothing(store, desk):
     shown = desk.look()
     change_elsewhere(store, "I should search first.")
     desk.decide(shown, Decision.REJECT)
 
     assert statuses(store)[0] is Status.PROPOSED
-    assert desk.notice.theirs.text == "I should search first."
-    assert desk.notice.yours.status is Status.REJECTED
+    conflict = desk.conflict_of(desk.look())
+    assert conflict.base.text == TEXTS[0][0]
+    assert conflict.theirs.text == "I should search first."
+    assert conflict.yours.status is Status.REJECTED
+    assert conflict.fields == ("text", "status")
     assert desk.look().number == 1
+
+
+def test_what_only_one_side_changed_is_proposed_as_that_side_has_it(store, desk):
+    shown = desk.look()
+    change_elsewhere(store, "I should search first.")
+    desk.decide(shown, Decision.REJECT)
+    conflict = desk.conflict_of(desk.look())
+    proposed = {field: conflict.proposal(field) for field in conflict.fields}
+
+    assert proposed == {"text": "I should search first.", "status": Status.REJECTED}
+    desk.settle(conflict, Resolution(proposed))
+    first = store.candidate_set(NAME).candidates[0]
+    assert (first.text, first.status) == ("I should search first.", Status.REJECTED)
+    assert desk.conflict_of(desk.look()) is None
+
+
+def test_accepting_a_reworded_candidate_that_changed_loses_neither_wording_nor_decision(
+    store, desk
+):
+    desk.type(desk.look(), "I should look this up.")
+    shown = desk.look()
+    change_elsewhere(store, "I should search first.")
+    desk.decide(shown, Decision.ACCEPT)
+
+    yours = desk.conflict_of(desk.look()).yours
+    assert (yours.text, yours.status) == ("I should look this up.", Status.ACCEPTED)
 
 
 def test_in_a_conflict_of_wordings_neither_is_lost(store, desk):
@@ -148,19 +173,63 @@ def test_in_a_conflict_of_wordings_neither_is_lost(store, desk):
         "I should look this up.",
     )
 
-    desk.keep_mine(view)
-    desk.reword(desk.look())
+    desk.settle(desk.conflict_of(view), Resolution({"text": view.wording}))
     assert store.candidate_set(NAME).candidates[0].text == "I should look this up."
+    assert desk.look().draft is None
+
+
+def test_what_changes_again_while_a_conflict_is_settled_is_a_new_conflict(store, desk):
+    desk.type(desk.look(), "I should look this up.")
+    change_elsewhere(store, "I should search first.")
+    conflict = desk.conflict_of(desk.look())
+    change_elsewhere(store, "I should search.")
+    desk.settle(conflict, Resolution({"text": "I should look up both."}))
+
+    again = desk.conflict_of(desk.look())
+    assert again.theirs.text == "I should search."
+    assert again.yours.text == "I should look up both."
 
 
 def test_theirs_can_be_taken_in_a_conflict(store, desk):
     desk.type(desk.look(), "I should look this up.")
     change_elsewhere(store, "I should search first.")
 
-    desk.take_theirs(desk.look())
+    desk.take_theirs(desk.conflict_of(desk.look()))
 
     assert desk.look().wording == "I should search first."
+    assert desk.conflict_of(desk.look()) is None
+
+
+def test_a_move_in_the_order_makes_no_conflict_of_a_draft(store, desk):
+    desk.type(desk.look(), "I should look this up.")
+    first = store.candidate_set(NAME).candidates[0]
+    commands.place(store, Edit(NAME, first.id, first.version, "bob"), 2)
+
     assert not desk.look().changed_meanwhile
+    desk.reword(desk.look())
+    assert store.candidate_set(NAME).candidates[2].text == "I should look this up."
+
+
+def test_drafts_outlive_the_desk(store, desk):
+    desk.type(desk.look(), "I should look this up.")
+
+    assert Desk(store, NAME, "ann").look().wording == "I should look this up."
+    assert Desk(store, NAME, "bob").look().wording == TEXTS[0][0]
+
+
+def test_a_wording_that_was_begun_in_another_tab_is_told_before_it_is_replaced(store, desk):
+    other, shown = Desk(store, NAME, "ann"), desk.look()
+    other.type(other.look(), "I should search.")
+    desk.type(shown, "I should look this up.")
+
+    assert desk.look().wording == "I should look this up."
+    assert desk.notice.detail == "I should search."
+
+
+def test_expected_actions_are_edited(store, desk):
+    desk.expect(desk.look(), ["answer", "search"])
+
+    assert store.candidate_set(NAME).candidates[0].expected_actions == ("answer", "search")
 
 
 def test_an_empty_set_has_nothing_on_its_desk(store):
@@ -176,9 +245,13 @@ def test_the_next_to_review_is_the_first_proposed_one_going_round(all_statuses, 
     texts = tuple((f"I should look at {n}.", ()) for n in range(len(all_statuses)))
     found = mined(texts=texts).candidates
 
-    candidates = tuple(replace(c, status=s) for c, s in zip(found, all_statuses, strict=True))
-    after = candidates[place % len(candidates)].id
-    following = next_to_review(candidates, after)
+    candidates = tuple(
+        ListedCandidate(c.id, c.text, (), s, 0, 0, 1, (), 0, is_member=True)
+        for c, s in zip(found, all_statuses, strict=True)
+    )
+    ids = [c.id for c in candidates]
+    after = ids[place % len(ids)]
+    following = next_to_review(Roster(candidates, 1), ids, after)
 
     proposed = {c.id for c in candidates if c.status is Status.PROPOSED}
     assert (following is None) == (not proposed)
@@ -186,47 +259,21 @@ def test_the_next_to_review_is_the_first_proposed_one_going_round(all_statuses, 
     assert following != after or proposed == {after}
 
 
-def test_the_next_step_follows_the_sets_life(store):
-    report = audit_report(store.candidate_set(NAME))
-    assert "3 candidates wait" in next_step(store.candidate_set(NAME), None).sentence
-    assert next_step(store.candidate_set(NAME), None).command == f"forethought audit {NAME}"
-
-    desk = Desk(store, NAME, "ann")
-    for _ in TEXTS:
-        desk.decide(desk.look(), Decision.ACCEPT)
-    assert "now measure" in next_step(store.candidate_set(NAME), None).sentence
-    assert next_step(store.candidate_set(NAME), report).command.startswith("forethought export")
-
-    change_elsewhere(store, "I should search first.")
-    assert "changed since its audit" in next_step(store.candidate_set(NAME), report).sentence
-
-    for candidate in store.candidate_set(NAME).candidates:
-        commands.reject(store, Edit(NAME, candidate.id, candidate.version, "ann"))
-    assert "No candidate is left" in next_step(store.candidate_set(NAME), report).sentence
-
-
-def test_a_sets_name_is_quoted_in_the_command_that_it_stands_in():
-    assert next_step(mined("my set; rm x"), None).command == "forethought audit 'my set; rm x'"
-
-
-def test_every_status_is_counted():
-    assert status_counts(mined()) == {status: 3 * (status is Status.PROPOSED) for status in Status}
-
-
 def test_advice_names_bad_form_and_words_of_one_question(store):
-    mask = mask_of(store)
+    mask = fitted.mask_of(store, NAME).result(30)
 
-    assert wording_problems("I should look it up in Lisbon.", mask) == [
-        "has words that belong to few questions: Lisbon"
-    ]
-    assert wording_problems("Searching would not help.", None) == [
-        "does not speak in the first person, nor begins with what to do"
-    ]
+    assert wording_problems("I should look it up in Lisbon.", mask) == (
+        "has words that belong to few questions: Lisbon",
+    )
+    assert wording_problems("Searching would not help.", None) == (
+        "does not speak in the first person, nor begins with what to do",
+    )
 
 
 def test_without_traces_a_wording_is_judged_by_its_form_alone(tmp_path):
     empty = Store.open(tmp_path / "empty.db")
+    empty.save_set(mined())
 
-    assert mask_of(empty) is None
-    assert wording_problems("I should look it up first.", None) == []
-    assert wording_problems("I should look it up", None) == ["is not a whole statement"]
+    assert fitted.mask_of(empty, NAME).result(30) is None
+    assert wording_problems("I should look it up first.", None) == ()
+    assert wording_problems("I should look it up", None) == ("is not a whole statement",)

@@ -60,11 +60,29 @@ def test_with_an_audit_its_figures_and_charts_are_there(audited):
     assert metrics(at)["Assigned recovery"] == "0.30"
     assert metrics(at)["Reasoning time saved"] == "95 %"
     assert [header.value for header in at.header][1:] == [
-        "Recovery",
+        "Recovery and coverage",
         "Use by action",
         "Latency of reasoning",
     ]
     assert len(at.get("vega_lite_chart")) == 4
+
+
+def test_coverage_is_drawn_against_size_and_use_stands_beside_each_candidate(audited):
+    report = audited.document("audit", NAME)
+    for figures in report["sets"].values():
+        figures["semantic_coverage"] = {"value": 0.4, "low": 0.3, "high": 0.5, "n": 24}
+    audited.put("audit", NAME, report | {"use": report["sets"][NAME]["use"]})
+    at = shown(audited)
+
+    assert len(at.get("vega_lite_chart")) == 5
+    assert any("used on 7 of 22 test turns" in text.value for text in at.text)
+
+
+def test_what_to_do_next_is_told_in_lines(audited):
+    texts = [text.value for text in shown(audited).text]
+
+    assert "3 candidates wait for your decision." in texts
+    assert "On 10 % of held-out turns no candidate fits." in texts
 
 
 def test_a_change_after_the_audit_is_told(audited):

@@ -1,0 +1,111 @@
+"""What is fitted on the traces that a set was mined from: the mask, and mask and assignment rule together. Kept as long as no trace joins.
+
+On many traces either takes from seconds to minutes, so that screens ask for it as a `Computation` and go on without it.
+What is fitted with (scikit-learn, torch) is imported only there, since the first page must not wait for it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..data.candidates import CandidateSet
+from ..data.errors import NothingToDo
+from ..data.store import Store
+from ..data.traces import Trace
+from ..miner.embed import Embedder
+from ..miner.mask import Mask
+from ..miner.mask_rules import MaskRules
+from .computations import PROCESS, Computation, Report
+from .masking import rules_of
+from .wiring import make_embedder
+
+if TYPE_CHECKING:
+    from .auditing import Corpus
+
+
+RECOUNT = 10  # seconds after which new traces are seen
+
+
+class Basis(NamedTuple):
+    """What a fit depends on: which traces, and the rules that they are masked by."""
+
+    location: str
+    num_traces: int
+    source: str | None
+    rules: str
+
+
+def basis_of(store: Store, set_name: str) -> Basis:
+    """The traces of the source that the set was mined from; all, where it does not say or has none."""
+    named = store.manifest(set_name).get("source")
+    traces = _counted(store, int(time.monotonic() // RECOUNT))
+    source = named if isinstance(named, str) and named in traces.sources else None
+    return Basis(store.database.location, traces.number, source, _rules(store, set_name).digest)
+
+
+def mask_of(store: Store, set_name: str) -> Computation[Mask | None]:
+    """The mask of the set's traces; None where no thought can be mined."""
+
+    def fit(report: Report) -> Mask | None:
+        from ..miner.mine import mineable
+
+        report("reading the traces")
+        try:
+            thoughts = mineable(_traces(store, basis))
+        except NothingToDo:
+            return None
+        report(f"fitting the mask on {len(thoughts):,} thoughts")
+        return Mask.fit(thoughts, _rules(store, set_name))
+
+    basis = basis_of(store, set_name)
+    return PROCESS.ask(("mask", basis), fit)
+
+
+def corpus_of(
+    store: Store, set_name: str, make: Callable[[], Embedder] | None = None
+) -> Computation[Corpus]:
+    """Mask and assignment rule; NothingToDo where there is no thought to fit them on."""
+
+    def fit(report: Report) -> Corpus:
+        from .auditing import Corpus
+
+        report("reading the traces")
+        traces = _traces(store, basis)
+        report(f"fitting the assignment rule on {len(traces):,} traces")
+        return Corpus.of(traces, (make or embedder)(), _rules(store, set_name))
+
+    basis = basis_of(store, set_name)
+    return PROCESS.ask(("corpus", basis), fit)
+
+
+def corpus_asked_for(store: Store, set_name: str) -> Computation[Corpus] | None:
+    """The same, but only where someone has asked for it already."""
+    return PROCESS.look(("corpus", basis_of(store, set_name)))
+
+
+@lru_cache(maxsize=1)
+def embedder() -> Embedder:
+    """The embedder that the app measures likeness by."""
+    return make_embedder(None)
+
+
+class _Traces(NamedTuple):
+    number: int
+    sources: frozenset[str]
+
+
+@lru_cache(maxsize=8)
+def _counted(store: Store, moment: int) -> _Traces:
+    """The store's traces, counted again at the next `moment`: of very many that takes longer than a key press may."""
+    return _Traces(store.counts().traces, frozenset(store.sources()))
+
+
+def _rules(store: Store, set_name: str) -> MaskRules:
+    return rules_of(CandidateSet(set_name, (), manifest=store.manifest(set_name)))
+
+
+def _traces(store: Store, basis: Basis) -> list[Trace]:
+    return list(store.traces(basis.source))
