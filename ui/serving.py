@@ -63,6 +63,10 @@ def app_command(serving: Serving) -> list[str]:
         *("--browser.serverAddress", "localhost" if local else serving.host),
         *("--client.toolbarMode", "viewer"),  # the menu with the choice of theme, no Deploy
         *("--client.showErrorDetails", "type"),
+        *(
+            "--client.disableDataExport",
+            "true",
+        ),  # a grid's own CSV would hand formulas on; ours not
         *("--logger.hideWelcomeMessage", "true"),  # nor its advertisement on the page
         *("--theme.base", str(HERE / "theme.toml")),
         *(own_names if local and not serving.auth else ()),

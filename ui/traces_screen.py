@@ -38,7 +38,7 @@ def show(store: Store, preferred: str | None = None) -> None:
         return
     st.caption(
         f"{counts.traces:,} traces, {counts.turns:,} turns, {counts.thoughts:,} thoughts; "
-        f"{counts.quarantined:,} rows in quarantine"
+        f"in quarantine: {counts.quarantined:,}"
     )
     options = [TRACES, THOUGHTS, QUARANTINE]
     look = st.segmented_control(
@@ -189,7 +189,7 @@ def _quarantine(store: Store) -> None:
     if not found.total:
         st.success("Nothing is in quarantine: every row of every file could be used.")
         return
-    st.caption(f"{found.total:,} rows could not be used; mend them and import their files again")
+    st.caption(f"Not usable: {found.total:,}. Mend them and import their files again.")
     for row in found.rows:
         with st.container(border=True, gap="xxsmall"):
             st.text(legible(f"row {row.position} of {row.file}"))

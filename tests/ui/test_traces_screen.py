@@ -194,7 +194,7 @@ def test_the_quarantine_shows_file_place_reason_and_beginning(store):
     said = everything(at)
     assert "row 3 of runs-3.jsonl" in said and "reason 3" in said
     assert "reason 29" not in said, "a page at a time"
-    assert any("30 rows" in caption.value for caption in at.caption)
+    assert any("Not usable: 30" in caption.value for caption in at.caption)
 
 
 def test_an_empty_store_says_what_to_do(tmp_path):
