@@ -80,7 +80,9 @@ def thoughts_page(
         .offset(offset)
         .limit(limit)
     )
-    found = [FoundThought(*facts, outcome_of(outcome)) for *facts, outcome in rows]
+    found = [
+        FoundThought(**dict(row._mapping) | {"outcome": outcome_of(row.outcome)}) for row in rows
+    ]
     return ThoughtsPage(tuple(found), total)
 
 
