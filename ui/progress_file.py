@@ -42,13 +42,14 @@ def teller() -> Callable[[Progress], None]:
     name = os.environ.get(VARIABLE)
     if not name:
         return lambda progress: None
-    path, told = Path(name), {"at": 0.0, "stage": ""}
+    path, told_at, stage = Path(name), 0.0, ""
 
     def tell(progress: Progress) -> None:
+        nonlocal told_at, stage
         now = time.monotonic()
         is_end = progress.total is not None and progress.done >= progress.total
-        if now - told["at"] >= SECONDS or is_end or progress.stage != told["stage"]:
-            told.update(at=now, stage=progress.stage)
+        if now - told_at >= SECONDS or is_end or progress.stage != stage:
+            told_at, stage = now, progress.stage
             _write(path, progress)
 
     return tell

@@ -2,6 +2,7 @@
 or a place behind `--`, so that nothing a person types can become another option.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..data.errors import NothingToDo
@@ -75,7 +76,7 @@ class ExportRun:
         return ["export", *_options(named), *_flags(**allowed), "--", self.name]
 
 
-def _options(values: dict[str, str | int]) -> list[str]:
+def _options(values: Mapping[str, object]) -> list[str]:
     """`--name=value` for each that has one."""
     return [f"--{name}={value}" for name, value in values.items() if value != ""]
 

@@ -151,18 +151,17 @@ def _candidate(row: Mapping[str, Any], where: str) -> Candidate:
     text = row.get("text")
     if not isinstance(text, str):
         raise InvalidLibrary(f"{where} has no text")
-    given = {name: row[name] for name in ("questions", "version", "created_at") if name in row}
+    given: dict[str, Any] = {
+        name: row[name] for name in ("questions", "version", "created_at") if name in row
+    }
     try:
         text.encode()
-        names = {
-            name: tuple(_string(one) for one in row.get(name, ()))
-            for name in ("expected_actions", "aliases", "support")
-        }
+        for name in ("expected_actions", "aliases", "support"):
+            given[name] = tuple(_string(one) for one in row.get(name, ()))
         return Candidate(
             id=_string(row.get("id") or candidate_id(text)),
             text=check_text(text),
             status=Status(row.get("status") or Status.PROPOSED),
-            **names,
             **given,
         )
     except InvalidCandidate as error:
