@@ -59,7 +59,7 @@ class Mask:
     ) -> None:
         self.shares = shares
         self.rules = rules or shipped_rules()
-        self._known: defaultdict[str, dict[str, _Known]] = defaultdict(dict)  # by language
+        self._lexicons: dict[str, _Lexicon] = {}
 
     @classmethod
     def fit(cls, thoughts: Iterable[Thought], rules: MaskRules | None = None) -> "Mask":
@@ -113,45 +113,42 @@ class Mask:
         owners = [owned_by(thought.owned) for thought in thoughts] if found else []
         return tuple(found[word] for word in found if any(word in owned for owned in owners))
 
-    def spoken(self, text: str) -> "_Spoken":
-        """How `text` speaks."""
+    def lexicon(self, text: str) -> "_Lexicon":
+        """The words of the language of `text`."""
         code = language_of(text)
-        known, held = self._known[code], language(code)
-        if len(known) >= MOST_KNOWN:
-            known.clear()
-        names = held.capitals_name and not is_shouted(text)
-        return _Spoken(held, self.shares.get(code, {}), names, known)
+        found = self._lexicons.get(code)
+        if found is None:
+            found = _Lexicon(language(code), self.shares.get(code, {}))
+            self._lexicons[code] = found
+        return found
 
 
-class _Known(NamedTuple):
+class _Word(NamedTuple):
     """What is known of a word wherever it stands: it stays (KEPT), it stays unless the run owns it (SHARED), or it goes (LOOSE);
     a digit makes it go in any case, a capital where that marks a name."""
 
-    word: str
+    folded: str
     verdict: int
     has_digit: bool
     is_capital: bool
 
 
-class _Spoken(NamedTuple):
-    """How a text speaks: its language, the shares of words in it, whether capitals mean names here, and the words met so far."""
+class _Lexicon(dict[str, _Word]):
+    """The words of a language as they were written, each judged when it is first met."""
 
-    language: Language
-    shares: Mapping[str, float]
-    names: bool
-    known: dict[str, _Known]
+    def __init__(self, language: Language, shares: Mapping[str, float]) -> None:
+        super().__init__()
+        self.language, self.shares = language, shares
 
-    def word(self, written: str) -> _Known:
-        """What is known of a word as it was written."""
-        found = self.known.get(written)
-        if found is None:
-            word = fold(written)
-            is_capital = written[0].isupper() and not _is_first_person(written)
-            found = _Known(word, self._verdict(word), _has_digit(word), is_capital)
-            self.known[written] = found
+    def __missing__(self, written: str) -> _Word:
+        if len(self) >= MOST_KNOWN:
+            self.clear()
+        word = fold(written)
+        is_capital = written[0].isupper() and not _is_first_person(written)
+        self[written] = found = _Word(word, self._verdict(word), _has_digit(word), is_capital)
         return found
 
-    def pair(self, pair: str, owned: "Owned") -> int:
+    def pair(self, pair: str, owned: Owned) -> int:
         """KEPT, OWNED or LOOSE for a pair of characters of a script without spaces."""
         if _has_digit(pair):
             return OWNED
@@ -182,9 +179,10 @@ class _Scan:
             self.marks[start:stop] = STRETCH[TAKEN] * (stop - start)
         slots = [self._slot(rule.kind, start, stop, rule.name) for start, stop, rule in taken]
         self.is_broken = bool(taken)
-        spoken = mask.spoken(text)
+        self.lexicon = mask.lexicon(text)
+        self.names = self.lexicon.language.capitals_name and not is_shouted(text)
         for match in word_matches(text):
-            slots += (self._run if match.lastgroup else self._word)(match, spoken)
+            slots += self._run(match) if match.lastgroup else self._word(match)
         if len(slots) > 1:
             slots = [*self._with_whole_names(sorted(slots, key=lambda slot: slot.start))]
         self.slots = tuple(slots)
@@ -201,33 +199,31 @@ class _Scan:
             position = slot.stop
         return " ".join("".join([*pieces, _spaced(self.text[position:])]).split())
 
-    def _word(self, match: WordMatch, spoken: _Spoken) -> Sequence[Slot]:
+    def _word(self, match: WordMatch) -> Sequence[Slot]:
         """Marks a word as kept, or gives its slot; of one that a rule took part of, nothing is kept."""
         start, stop = match.span()
-        known = spoken.word(match.group())
+        word = self.lexicon[match.group()]
         self.num_words += 1
-        if self.is_broken and self.marks.find(TAKEN, start, stop) >= 0:
-            self.dropped.append(Span(start, stop, known.word))
-            return [*self._gaps(match, spoken)]
-        if self._stays(known, start, spoken):
+        is_broken = self.is_broken and self.marks.find(TAKEN, start, stop) >= 0
+        if not is_broken and self._stays(word, start):
             self.marks[start:stop] = STRETCH[KEPT] * (stop - start)
             return ()
-        self.dropped.append(Span(start, stop, known.word))
-        return (self._masked_word(match, start, stop, spoken),)
+        self.dropped.append(Span(start, stop, word.folded))
+        return [*self._gaps(match)] if is_broken else (self._masked(match, start, stop),)
 
-    def _stays(self, known: _Known, start: int, spoken: _Spoken) -> bool:
-        if known.has_digit:
+    def _stays(self, word: _Word, start: int) -> bool:
+        if word.has_digit:
             return False
-        if known.is_capital and spoken.names and not _opens_sentence(self.text, start):
+        if word.is_capital and self.names and not _opens_sentence(self.text, start):
             return False
-        return known.verdict == KEPT or (known.verdict == SHARED and known.word not in self.owned)
+        return word.verdict == KEPT or (word.verdict == SHARED and word.folded not in self.owned)
 
-    def _run(self, match: WordMatch, spoken: _Spoken) -> Iterator[Slot]:
+    def _run(self, match: WordMatch) -> Iterator[Slot]:
         """Marks which characters of a run without spaces are kept, and gives the slots between."""
         owned: list[Span] = []
         spans = spans_of(match)
         for span in spans:
-            verdict = spoken.pair(span.word, self.owned)
+            verdict = self.lexicon.pair(span.word, self.owned)
             if verdict == OWNED:
                 owned.append(span)
             elif verdict == KEPT:
@@ -236,7 +232,7 @@ class _Scan:
             self._write(OWNED, span)
         self.num_words += len(spans)
         self.dropped += [s for s in spans if self.marks[s.start : s.stop].strip(STRETCH[KEPT])]
-        yield from self._gaps(match, spoken)
+        yield from self._gaps(match)
 
     def _write(self, mark: int, span: Span) -> None:
         """Marks a pair of which no rule took anything; of one that was broken, nothing is kept."""
@@ -244,17 +240,17 @@ class _Scan:
         if self.marks.find(TAKEN, start, stop) < 0:
             self.marks[start:stop] = STRETCH[mark] * (stop - start)
 
-    def _gaps(self, match: WordMatch, spoken: _Spoken) -> Iterator[Slot]:
+    def _gaps(self, match: WordMatch) -> Iterator[Slot]:
         """What no rule took and nobody keeps of a word or a run."""
         for gap in MASKED.finditer(self.marks, match.start(), match.end()):
-            yield self._masked_word(match, gap.start(), gap.end(), spoken)
+            yield self._masked(match, gap.start(), gap.end())
 
-    def _masked_word(self, match: WordMatch, start: int, stop: int, spoken: _Spoken) -> Slot:
+    def _masked(self, match: WordMatch, start: int, stop: int) -> Slot:
         """The slot of characters [start, stop) of the match."""
         word = self.text[start:stop]
         if _has_digit(word):
             return self._slot("NUMBER" if word[0].isdigit() else "ID", start, stop, "digit")
-        if spoken.names and word[0].isupper() and self._is_named(match):
+        if self.names and word[0].isupper() and self._is_named(match):
             return self._slot("NAME", start, stop, "capital")
         return self._slot("WORD", start, stop, "topic")
 
