@@ -240,7 +240,7 @@ def parsed(arguments: list[str]) -> dict[str, object]:
     return command.make_context(name, rest).params
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(paths=st.lists(TEXT, min_size=1, max_size=3), source=TEXT)
 def test_the_command_line_reads_an_import_as_it_was_typed(paths, source):
     params = parsed(ImportRun(tuple(paths), source).arguments())
@@ -248,7 +248,7 @@ def test_the_command_line_reads_an_import_as_it_was_typed(paths, source):
     assert (params["paths"], params["source"], params["format"]) == (paths, source, None)
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(name=TEXT, source=TEXT)
 def test_the_command_line_reads_a_mining_run_as_it_was_typed(name, source):
     params = parsed(MineRun(name, 7, source, admit=True).arguments())
@@ -258,7 +258,7 @@ def test_the_command_line_reads_a_mining_run_as_it_was_typed(name, source):
     assert parsed(MineRun(name, grow=True).arguments())["grow"] == name
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(name=TEXT, other=TEXT)
 def test_the_command_line_reads_audit_and_export_as_they_were_typed(name, other):
     params = parsed(AuditRun(name, other, 5, oracle=False).arguments())
