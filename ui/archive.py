@@ -67,6 +67,10 @@ class Archive:
     to_restore: int | None = None
     notice: Notice | None = None
 
+    def forget(self) -> None:
+        """What happened last is not told any more."""
+        self.notice = None
+
     def release(self, notes: str) -> None:
         """Freeze the set as it is."""
 

@@ -42,6 +42,7 @@ def show(store: Store, preferred: str | None = None, make: Make | None = None) -
         label_visibility="collapsed",
         required=True,
         bind="query-params",
+        on_change=desk.forget,
     )
     cards.notice(desk.notice)
     if look == RELEASES:
