@@ -47,7 +47,9 @@ def alike(
         values = [word_likeness(text, one.text) for one in roster.candidates]
         least, twin_at = NEAR_WORDS if least is None else least, 1.0
     else:
-        values = (vectors.rows @ _vector(vectors.embedder, text)).round(4).tolist()
+        own = next((at for at, one in enumerate(roster.candidates) if one.text == text), None)
+        vector = _vector(vectors.embedder, text) if own is None else vectors.rows[own]
+        values = (vectors.rows @ vector).round(4).tolist()
         least, twin_at = NEAR_AT if least is None else least, ALIKE_AT
     found = [
         Alike(one.id, one.text, max(value, 0.0), value >= twin_at)

@@ -71,7 +71,8 @@ def _others(desk: Desk, view: View) -> list[str]:
                 )
                 with st.container(gap=None):
                     st.text(legible(one.text))
-                    st.text(cards.origin(one))
+                    number = f"text {chosen.index(one.id) + 1} · " if one.id in chosen else ""
+                    st.text(f"{number}{cards.origin(one)}")
     return chosen
 
 
@@ -131,7 +132,8 @@ def _members(desk: Desk, plan: MergePlan) -> None:
                     label_visibility="collapsed",
                     on_change=partial(_toggle, excluded, member.id),
                 )
-                st.text(legible(evidence_panel.clipped(member.turn.thought)))
+                with st.container(gap=None):
+                    st.text(legible(evidence_panel.clipped(member.turn.thought)))
 
 
 def _merge(desk: Desk, plan: MergePlan) -> None:

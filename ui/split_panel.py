@@ -145,7 +145,7 @@ def _thoughts(
                         )
         rarer = sum(place >= LISTED for place in places)
         if rarer:
-            st.caption(f"and {counted(rarer, 'rarer thought')}, which go with this part")
+            st.caption(f"and {counted(rarer, 'rarer thought')}, kept with this part")
 
 
 def _told(wanted: SplitPlan) -> None:
