@@ -27,6 +27,7 @@ def show(desk: Desk, view: View) -> None:
         found = asked.result()
     except ForethoughtError as error:
         cards.problem(str(error), "The effect cannot be told.")
+        _ask(desk, "Try again")
         return
     assert found is not None
     st.session_state[f"{LAST}-{desk.set_name}"] = found
@@ -44,11 +45,12 @@ def _older(desk: Desk, view: View) -> None:
             "Which turns this candidate takes, and which would be left without it. "
             "Worked out on all mine turns: seconds for thousands, minutes for a hundred thousand."
         )
-    st.button(
-        "Work out the effect",
-        key="work-out-effect",
-        on_click=partial(effects_of, desk.store, desk.set_name, desk.roster),
-    )
+    _ask(desk, "Work out the effect")
+
+
+def _ask(desk: Desk, label: str) -> None:
+    begin = partial(effects_of, desk.store, desk.set_name, desk.roster)
+    st.button(label, key="work-out-effect", on_click=begin)
 
 
 def _wait(asked: Computation[Effects]) -> None:

@@ -46,6 +46,7 @@ def show(store: Store, preferred: str | None = None) -> None:
     found = _finished(name, asked)
     if found is None or found.kind is not kind:
         _invite(partial(gaps_of, store, name, roster, kind, threshold))
+        _mine(store, name)
         return
     if found.state != roster.state:
         st.caption("As they were before the set's last changes.")

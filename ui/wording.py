@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from ..data.errors import ForethoughtError
 from ..data.store import Store
 from ..miner.lint import LintSettings, lint
 from ..miner.mask import Mask
@@ -33,8 +34,11 @@ class Advice:
 def advice(store: Store, set_name: str, roster: Roster, text: str, own_id: str | None) -> Advice:
     """What is known at once of a wording of the candidate `own_id`, or of a new one."""
     fitting = fitted.mask_of(store, set_name)
-    mask = fitting.result(PATIENCE)
-    pending = "" if fitting.is_over else f"words of one question are told soon: {fitting.stage}"
+    try:
+        mask = fitting.result(PATIENCE)
+        pending = "" if fitting.is_over else f"words of one question are told soon: {fitting.stage}"
+    except ForethoughtError:  # told in full where the traces are worked with
+        mask, pending = None, "which words belong to one question: its traces cannot be masked"
     near = alike(text, roster, own_id)
     return Advice(wording_problems(text, mask), tuple(near), pending)
 
@@ -56,7 +60,10 @@ def doubts(store: Store, set_name: str, roster: Roster) -> Mapping[str, float] |
         return doubts_of(roster, lambda text: wording_problems(text, mask), vectors, contested)
 
     asked = effects_asked_for(store, set_name, roster)
-    effects = asked.result() if asked else None
+    effects = asked.value if asked else None
     contested = effects.contested if effects else {}
     key = ("doubts", fitted.basis_of(store, set_name), roster.state, set_name, effects is None)
-    return PROCESS.ask(key, compute).result(PATIENCE)
+    try:
+        return PROCESS.ask(key, compute).result(PATIENCE)
+    except ForethoughtError:
+        return None
