@@ -15,7 +15,7 @@ from forethought.miner.mask_rules import SHIPPED, parse_rules, read_rules, shipp
 from forethought.ui import cli
 from forethought.ui.auditing import Corpus
 from forethought.ui.comparing import released
-from forethought.ui.curation import mask_of
+from forethought.ui.fitted import mask_of
 from forethought.ui.growing import grow_set
 from forethought.ui.masking import MASK_RULES, rules_json, rules_of
 from forethought.ui.mining import MiningRequest, mine_set
@@ -77,9 +77,8 @@ def test_what_is_fitted_for_a_set_masks_by_its_rules(store):
 
     assert takes_the_rule(Corpus.of(traces, EMBEDDER, rules_of(own)).mask)
     assert not takes_the_rule(Corpus.of(traces, EMBEDDER, rules_of(shipped)).mask)
-    assert takes_the_rule(mask_of(store, "own"))
-    assert not takes_the_rule(mask_of(store, "shipped"))
-    assert mask_of(store, "own") is mask_of(store, "own")
+    assert takes_the_rule(mask_of(store, "own").result(30))
+    assert not takes_the_rule(mask_of(store, "shipped").result(30))
 
 
 def test_sets_of_other_rules_are_refused_by_name_and_written_ones_go_with_any(store):
@@ -186,7 +185,7 @@ def test_rules_that_are_not_there_and_rules_for_a_set_that_has_its_own_are_one_l
 def test_only_mine_questions_decide_a_mask(store):
     held = [trace for trace in store.traces() if trace.split is Split.MINE]
 
-    assert Corpus.of(held, EMBEDDER, OWN).mask.shares == mask_of(store, "own").shares
+    assert Corpus.of(held, EMBEDDER, OWN).mask.shares == mask_of(store, "own").result(30).shares
 
 
 def test_a_file_reads_the_same_as_its_text(tmp_path):
