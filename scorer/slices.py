@@ -19,6 +19,7 @@ LEAST_QUESTIONS = 10  # a slice of fewer is counted and not measured
 MOST_SLICES = 20  # of one kind, those with the most turns
 PLACES = ("1st turn", "2nd turn", "3rd turn")
 LATER = "later turns"
+UNASSIGNED = "unassigned"
 Json = dict[str, Any]
 
 
@@ -44,6 +45,16 @@ def slices(run: Trial, view: SetView, covered_at: float) -> Json:
     Coverage needs the records' `nearest`: the cosine of the set's text nearest to the masked thought.
     """
     return {by: _sliced(run, view, covered_at, name) for by, name in SLICED_BY.items()}
+
+
+def by_candidate(run: Trial, view: SetView, covered_at: float) -> Json:
+    """The same of the test turns that the assignment rule gives to each candidate, by its id; `unassigned` where to none."""
+    return _sliced(
+        run,
+        view,
+        covered_at,
+        lambda record: record["assignments"].get(view.name) or UNASSIGNED,
+    )
 
 
 def _sliced(run: Trial, view: SetView, covered_at: float, name: Callable[[Record], str]) -> Json:

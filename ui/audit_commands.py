@@ -119,9 +119,9 @@ def coverage(
     as_json: AsJson = False,
 ) -> None:
     """What a set covers of held-out thoughts, and the thoughts it does not, most typical first. No language model."""
-    from .auditing import Corpus
     from .comparing import coverage_report
     from .comparison_table import show_coverage
+    from .corpus import Corpus
     from .judging import read_judged
     from .masking import rules_of
     from .result_file import require_writable, write_lines
@@ -148,9 +148,9 @@ def pairs(
     as_json: AsJson = False,
 ) -> None:
     """Candidates that are taken for each other: alike in text, in assignment or in likelihood, and what to do."""
-    from .auditing import Corpus
     from .comparing import confusable_pairs, read_records
     from .comparison_table import show_pairs
+    from .corpus import Corpus
     from .masking import rules_of
 
     recorded = read_records(records) if records else []
@@ -175,9 +175,9 @@ def drift(
     as_json: AsJson = False,
 ) -> None:
     """Whether new runs still make the moves that a set was mined from. Exit 1 if they drifted."""
-    from .auditing import Corpus
     from .comparing import drift_report, released, traces_named
     from .comparison_table import show_drift
+    from .corpus import Corpus
     from .judging import read_judged
     from .masking import rules_of
 

@@ -5,7 +5,7 @@ what one knows goes to the other as data.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
@@ -16,14 +16,8 @@ from ..data.errors import NothingToDo
 from ..data.identity import Split, candidate_id
 from ..data.render import kind_beginnings, render_action, render_context, worked_example
 from ..data.traces import Outcome, Trace, turn_id
-from ..miner.assign import Assigner
 from ..miner.coverage import COVERED_AT
-from ..miner.embed import Embedder
-from ..miner.mask import Mask
-from ..miner.mask_rules import MaskRules
-from ..miner.mine import mineable
 from ..miner.thoughts import Thought, thoughts_of
-from ..miner.vectors import CheckedEmbedder
 from ..scorer.audit import (
     AuditModels,
     AuditTexts,
@@ -41,8 +35,9 @@ from ..scorer.latency import measure_latency
 from ..scorer.model import LanguageModel
 from ..scorer.recovery import SetView
 from ..scorer.selection import Normalisation
-from ..scorer.slices import slices
+from ..scorer.slices import by_candidate, slices
 from ..scorer.summary import Facts, summarise, trial
+from .corpus import Corpus
 from .judging import JudgedPair, calibrate_coverage
 from .recording import record_turns
 from .set_facts import nearest_of_turns, set_facts
@@ -75,27 +70,6 @@ class AuditResult:
     report: Json
     records: list[Json]
     batch_bias: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """The traces with what is fitted on their *mine* part: one mask and one assignment rule for all sets."""
-
-    traces: Sequence[Trace]
-    thoughts: Sequence[Thought]  # of mine questions, in canonical order
-    mask: Mask
-    assigner: Assigner
-    embedder: Embedder = field(repr=False)
-
-    @classmethod
-    def of(
-        cls, traces: Sequence[Trace], embedder: Embedder, rules: MaskRules | None = None
-    ) -> "Corpus":
-        """Fitted with the mask `rules` of the sets that it is for (`masking.rules_of`), by default the shipped ones."""
-        thoughts = mineable(traces)
-        mask = Mask.fit(thoughts, rules)
-        embedder = CheckedEmbedder(embedder)
-        return cls(traces, thoughts, mask, Assigner(thoughts, mask, embedder), embedder)
 
 
 def audit(
@@ -141,6 +115,7 @@ def audit(
     report = summarise(run, views, facts, latency)
     report |= {
         "slices": slices(run, views[0], covered_at),
+        "by_candidate": by_candidate(run, views[0], covered_at),
         "coverage_calibration": calibration,
     }
     report |= _settings(sets, corpus.traces, models, plan)

@@ -35,7 +35,7 @@ class Button(NamedTuple):
 
     label: str
     shortcut: str | None
-    command: Callable[[], None]
+    command: Callable[[], object]
     is_main: bool = False
     is_disabled: bool = False
 
@@ -95,8 +95,10 @@ def status(candidate: Candidate | ListedCandidate) -> None:
 
 def origin(candidate: Candidate | ListedCandidate) -> str:
     """In one line what a candidate announces and where it comes from."""
-    is_whole = isinstance(candidate, Candidate)
-    num_support = len(candidate.support) if is_whole else candidate.num_support
+    if isinstance(candidate, Candidate):
+        num_support = len(candidate.support)
+    else:
+        num_support = candidate.num_support
     kinds = ", ".join(candidate.expected_actions) or "any action"
     if not num_support:
         return legible(f"before {kinds} · written, not mined")
@@ -172,7 +174,7 @@ def buttons(*row: Button) -> None:
                 shortcut=button.shortcut,
                 type="primary" if button.is_main else "secondary",
                 disabled=button.is_disabled,
-                on_click=button.command,
+                on_click=button.command,  # type: ignore[arg-type]  # what it returns is not looked at
             )
 
 

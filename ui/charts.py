@@ -88,10 +88,12 @@ def coverage_curve(report: Json) -> list[Point]:
     points = {}
     for set_name, figures in _sets(report).items():
         found = figures.get("semantic_coverage") or {}
-        ends = [found.get(part) for part in ("value", "low", "high")]
-        if None not in ends and (set_name == name or is_nested(set_name, name)):
+        value, low, high = (found.get(part) for part in ("value", "low", "high"))
+        if value is None or low is None or high is None:
+            continue
+        if set_name == name or is_nested(set_name, name):
             size = figures.get("size") or 0
-            points[size] = Point(set_name, size, "coverage", *ends)
+            points[size] = Point(set_name, size, "coverage", value, low, high)
     return [points[size] for size in sorted(points)]
 
 

@@ -132,7 +132,9 @@ class Desk:
         if candidate is None:  # taken out between the two looks
             return None
         draft = self._draft(candidate.id)
-        base = draft and self.store.candidate(self.set_name, candidate.id, draft.base_version)
+        base = None
+        if draft is not None:
+            base = self.store.candidate(self.set_name, candidate.id, draft.base_version)
         wording = draft.text if draft else candidate.text
         return View(candidate, ids.index(candidate.id) + 1, len(ids), wording, draft, base)
 

@@ -1,7 +1,5 @@
 """What keeping or dropping a candidate does to what the set covers, worked out when it is asked for, beside the review."""
 
-from functools import partial
-
 import streamlit as st
 
 from ..data.errors import ForethoughtError
@@ -49,7 +47,9 @@ def _older(desk: Desk, view: View) -> None:
 
 
 def _ask(desk: Desk, label: str) -> None:
-    begin = partial(effects_of, desk.store, desk.set_name, desk.roster)
+    def begin() -> None:
+        effects_of(desk.store, desk.set_name, desk.roster)
+
     st.button(label, key="work-out-effect", on_click=begin)
 
 

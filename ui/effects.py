@@ -18,7 +18,7 @@ from .fitted import basis_of, corpus_of
 from .roster import Roster
 
 if TYPE_CHECKING:
-    from .auditing import Corpus
+    from .corpus import Corpus
 
 MOST_HEIRS = 3
 

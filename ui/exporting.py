@@ -11,7 +11,7 @@ from ..data.exports.trl_sft import SftOptions
 from ..data.store import Store
 from ..miner.embed import Embedder
 from ..miner.thoughts import thoughts_of
-from .auditing import Corpus
+from .corpus import Corpus
 from .masking import rules_of
 from .wiring import make_model, token_counter
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..data.candidates import CandidateSet
 from ..data.errors import NothingToDo
 from ..miner.families import Family, families, likeness
-from .auditing import Corpus
+from .corpus import Corpus
 
 
 def families_of(corpus: Corpus, candidate_set: CandidateSet) -> tuple[Family, ...]:

@@ -23,7 +23,7 @@ from .masking import rules_of
 from .wiring import make_embedder
 
 if TYPE_CHECKING:
-    from .auditing import Corpus
+    from .corpus import Corpus
 
 
 RECOUNT = 10  # seconds after which new traces are seen
@@ -70,11 +70,11 @@ def corpus_of(
     """Mask and assignment rule; NothingToDo where there is no thought to fit them on."""
 
     def fit(report: Report) -> Corpus:
-        from .auditing import Corpus
-
         report("reading the traces")
         traces = _traces(store, basis)
         report(f"fitting the assignment rule on {len(traces):,} traces")
+        from .corpus import Corpus
+
         return Corpus.of(traces, (make or embedder)(), _rules(store, set_name))
 
     basis = basis_of(store, set_name)

@@ -25,7 +25,7 @@ from .fitted import Basis, basis_of, corpus_of
 from .roster import Roster
 
 if TYPE_CHECKING:
-    from .auditing import Corpus
+    from .corpus import Corpus
 
 MOST_GAPS = 40  # groups that are told
 MOST_SAYINGS = 60  # thoughts of a group that are told

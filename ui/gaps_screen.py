@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -39,22 +39,22 @@ def show(store: Store, preferred: str | None = None) -> None:
     roster = roster_of(store, name)
     cards.notice(st.session_state.pop(SAID, None))
     kind, threshold = _settings()
+
+    def begin() -> None:
+        gaps_of(store, name, roster, kind, threshold)
+
     asked = gaps_asked_for(store, name, roster, kind, threshold)
     if asked is not None and not asked.is_over:
         st.fragment(_wait, run_every=SOON)(asked)
         return
     found = _finished(name, asked)
     if found is None or found.kind is not kind:
-        _invite(partial(gaps_of, store, name, roster, kind, threshold))
+        _invite(begin)
         _mine(store, name)
         return
     if found.state != roster.state:
         st.caption("As they were before the set's last changes.")
-        st.button(
-            "Work them out anew",
-            key="gaps-anew",
-            on_click=partial(gaps_of, store, name, roster, kind, threshold),
-        )
+        st.button("Work them out anew", key="gaps-anew", on_click=begin)
     _gaps(store, name, roster, found)
     _mine(store, name)
 
@@ -78,7 +78,7 @@ def _settings() -> tuple[Kind, float]:
     return chosen, threshold
 
 
-def _invite(begin: partial[object]) -> None:
+def _invite(begin: Callable[[], None]) -> None:
     st.info(
         "Gaps are worked out on all mine turns of this set's source: seconds for thousands of turns, "
         "minutes for a hundred thousand the first time. You can go on reviewing meanwhile."

@@ -23,8 +23,8 @@ from ..miner.sampling import stratified_sample
 from ..miner.thoughts import Thought
 from ..scorer.cache import keep, recall
 from . import fitted
-from .auditing import Corpus
 from .computations import PROCESS, Computation, Report
+from .corpus import Corpus
 from .roster import Roster
 
 MOST_POINTS = 5000

@@ -16,7 +16,7 @@ from .computations import PROCESS, Report
 from .roster import Roster
 
 NEAR_AT = 0.75  # cosine from which another candidate is shown while someone types
-NEAR_WORDS = 0.5  # the same of shared words
+NEAR_WORDS = 0.65  # the same of shared words
 MOST = 3
 ONE_AT_A_TIME = threading.Lock()  # the model is not made for two threads
 
@@ -48,7 +48,10 @@ def alike(
         least, twin_at = NEAR_WORDS if least is None else least, 1.0
     else:
         own = next((at for at, one in enumerate(roster.candidates) if one.text == text), None)
-        vector = _vector(vectors.embedder, text) if own is None else vectors.rows[own]
+        if own is None:
+            vector = _vector(vectors.embedder, text)  # type: ignore[arg-type]
+        else:
+            vector = vectors.rows[own]
         values = (vectors.rows @ vector).round(4).tolist()
         least, twin_at = NEAR_AT if least is None else least, ALIKE_AT
     found = [

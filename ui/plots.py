@@ -78,13 +78,13 @@ def coverage_plot(curve: Sequence[Point]) -> alt.LayerChart:
         title="candidates in the set",
         axis=alt.Axis(tickMinStep=1, format="d", grid=False),
     )
-    share = {"title": "share of test thoughts covered", "axis": alt.Axis(format=".0%")}
+    title, share = "share of test thoughts covered", alt.Axis(format=".0%")
     base = alt.Chart(data).encode(x=size)
     band = base.mark_area(opacity=0.13, color=PALETTE[2]).encode(
-        y=alt.Y("low:Q", **share), y2="high:Q"
+        y=alt.Y("low:Q", title=title, axis=share), y2="high:Q"
     )
     line = base.mark_line(point={"color": PALETTE[2]}, color=PALETTE[2]).encode(
-        y=alt.Y("value:Q", **share),
+        y=alt.Y("value:Q", title=title, axis=share),
         tooltip=["size:Q", *(alt.Tooltip(f, format=".2f") for f in ("value:Q", "low:Q", "high:Q"))],
     )
     return (band + line).properties(height=220)

@@ -71,12 +71,13 @@ def _divide(desk: Desk, view: View, members: Members) -> None:
         "Parts",
         [AUTO, *COUNTS, BY_HAND],
         default=AUTO,
+        format_func=str,
         key=f"split-how-{id}",
         required=True,
         on_change=partial(_forget, id),
     )
     others = [one.text for one in desk.roster.candidates if one.id != id]
-    proposed = division(members, view.candidate, how or AUTO, others)
+    proposed = division(members, view.candidate, str(how or AUTO), others)
     moved: dict[int, int] = st.session_state.setdefault(f"split-moved-{id}", {})
     parts = [moved.get(place, part) for place, part in enumerate(proposed.parts)]
     if len(proposed.texts) < 2:

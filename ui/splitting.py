@@ -95,9 +95,9 @@ def members_of(store: Store, set_name: str, candidate: Candidate) -> Computation
 
 
 def division(
-    members: Members, candidate: Candidate, how: str | int, others: Sequence[str] = ()
+    members: Members, candidate: Candidate, how: str, others: Sequence[str] = ()
 ) -> Division:
-    """A proposal: `how` many parts, AUTO, or BY_HAND, which leaves all in the first of two; `others` are texts of the set."""
+    """A proposal: `how` many parts as a number, AUTO, or BY_HAND, which leaves all in the first of two; `others` are texts of the set."""
     from ..miner.parts import divide, phrase_for  # brings scikit-learn, which no page waits for
 
     if not members.sayings:

@@ -97,7 +97,7 @@ def families(
     as_json: AsJson = False,
 ) -> None:
     """A set in two levels: candidates that say nearly one thing in one situation, under the text of the central one."""
-    from .auditing import Corpus
+    from .corpus import Corpus
     from .families import families_json, families_of
     from .masking import rules_of
 

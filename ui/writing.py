@@ -19,7 +19,7 @@ from ..miner.quotes import examples_of, gather
 from ..miner.rephrase import Checks, rephrase
 from ..miner.writer import ChatModel, Evidence, Quote, Writer
 from ..scorer.cache import cache_folder
-from .auditing import Corpus
+from .corpus import Corpus
 from .linting import tools_of
 from .wiring import BUILTIN
 

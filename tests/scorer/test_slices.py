@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forethought.scorer.recovery import SetView
-from forethought.scorer.slices import LEAST_QUESTIONS, SLICED_BY, slices
+from forethought.scorer.slices import LEAST_QUESTIONS, SLICED_BY, by_candidate, slices
 from forethought.scorer.summary import policy_figures, trial
 
 VIEW = SetView("set", ("a", "b"), {"a": ("search",), "b": ("answer",)})
@@ -83,3 +83,14 @@ def test_what_a_record_does_not_tell_is_unknown_and_the_slices_are_plain_json():
     assert cut(test, "outcome").keys() == {"unknown"}
     assert cut([record("q")], "position").keys() == {"unknown"}
     json.dumps(slices(trial([*test, *CHOOSE]), VIEW, 0.6), allow_nan=False)
+
+
+def test_a_candidate_is_measured_on_the_turns_that_are_assigned_to_it():
+    test = [turn(i, candidates={"a": 4.0, "b": 1.0}) for i in range(12)]
+    test += [turn(i, assigned="b", candidates={"a": 4.0, "b": 1.0}) for i in range(12)]
+    test += [turn(i, assigned=None) for i in range(3)]
+    found = by_candidate(trial([*test, *CHOOSE]), VIEW, 0.6)
+
+    assert found["a"]["assigned_recovery"]["value"] == pytest.approx(1.0)
+    assert found["b"]["assigned_recovery"]["value"] == pytest.approx(0.25)
+    assert found["unassigned"] == {"turns": 3, "questions": 3}

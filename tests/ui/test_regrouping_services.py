@@ -66,7 +66,7 @@ def whole(store: Store, number: int = 0) -> Candidate:
 def test_a_division_sets_moves_apart_and_every_turn_goes_somewhere(store, made):
     one = whole(store)
     members = members_of(store, NAME, one).result(300)
-    found = division(members, one, 2)
+    found = division(members, one, "2")
     wanted = plan(one, members, found.parts, ("Part one.", "Part two."))
 
     for part in wanted.parts:
@@ -77,7 +77,7 @@ def test_a_division_sets_moves_apart_and_every_turn_goes_somewhere(store, made):
 
 def test_the_part_nearest_the_text_keeps_it_and_the_other_gets_a_phrase_of_its_own(store):
     one = whole(store)
-    found = division(members_of(store, NAME, one).result(300), one, 2)
+    found = division(members_of(store, NAME, one).result(300), one, "2")
 
     assert found.texts[found.keeps] == SEARCH
     assert found.texts[1 - found.keeps] == OPEN
@@ -86,7 +86,7 @@ def test_the_part_nearest_the_text_keeps_it_and_the_other_gets_a_phrase_of_its_o
 def test_a_split_is_stored_and_one_undo_takes_it_back(store):
     one = whole(store)
     members = members_of(store, NAME, one).result(300)
-    found = division(members, one, 2)
+    found = division(members, one, "2")
     parts = split(store, NAME, "ann", plan(one, members, found.parts, found.texts))
 
     assert {part.text for part in parts} == {SEARCH, OPEN}
