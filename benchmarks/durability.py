@@ -199,6 +199,15 @@ def kill(running: Sequence[BaseProcess]) -> None:
         process.join()
 
 
+def wait_until_at_work(running: Sequence[BaseProcess], journals: Sequence[Path]) -> None:
+    """Until every journal has a line; RuntimeError where a process ended before that."""
+    while not all(path.exists() and path.stat().st_size for path in journals):
+        if any(process.exitcode is not None for process in running):
+            kill(running)
+            raise RuntimeError("a process ended before it was at work; see what it printed")
+        time.sleep(0.005)
+
+
 def crowd(
     url: str, folder: Path, *, writers: int, seconds: float, turns: int, pause: float
 ) -> Crowd:
@@ -208,8 +217,7 @@ def crowd(
     running = processes(
         [(write, (url, path, actor, pause, n)) for n, (actor, path) in enumerate(journals.items())]
     )
-    while not all(path.exists() and path.stat().st_size for path in journals.values()):
-        time.sleep(0.05)  # all are at work
+    wait_until_at_work(running, [*journals.values()])
     begun = time.monotonic()
     command = [sys.executable, "-m", "forethought.ui.cli", "import", str(folder / "runs.jsonl")]
     importing = subprocess.Popen(
@@ -251,8 +259,7 @@ def crashes(
         jobs: list[tuple[Callable[..., None], tuple]] = [(take_in, (url, folder / "runs.jsonl"))]
         jobs += [(write, (url, path, actor, 0.0, number)) for actor, path in journals.items()]
         running = processes(jobs)
-        while not all(path.exists() and path.stat().st_size for path in journals.values()):
-            time.sleep(0.005)
+        wait_until_at_work(running[1:], [*journals.values()])
         time.sleep(chance.uniform(0, longest))
         kill(running)
         store = Store.open(url)

@@ -51,6 +51,14 @@ def test_the_count_of_lost_decisions_sees_one_that_is_missing(tmp_path):
     assert durability.missing(store, "bob", [kept]) == 1
 
 
+def test_a_writer_that_cannot_begin_ends_the_count_instead_of_being_waited_for(tmp_path):
+    journal = tmp_path / "a.journal"
+    running = durability.processes([(open, (tmp_path / "nowhere" / "x",))])
+
+    with pytest.raises(RuntimeError, match="before it was at work"):
+        durability.wait_until_at_work(running, [journal])
+
+
 @pytest.mark.slow
 def test_eight_writers_for_a_minute_beside_an_import_of_100_000_turns(store_url, tmp_path):
     make_set(store_url, 1000)
