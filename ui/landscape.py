@@ -108,7 +108,10 @@ def laid_out(vectors: np.ndarray) -> np.ndarray:
         reduced = np.hstack([reduced, np.zeros_like(reduced)])  # t-SNE begins from two
     perplexity = min(PERPLEXITY, (len(vectors) - 1) / 3)
     plane = TSNE(2, perplexity=perplexity, init="pca", random_state=0).fit_transform(reduced)
-    return plane / max(float(np.abs(plane).max()), 1e-9)
+    low, high = plane.min(axis=0), plane.max(axis=0)
+    return (
+        2 * (plane - low) / np.maximum(high - low, 1e-9) - 1
+    )  # its axes mean nothing: both are filled
 
 
 def inside(points: Sequence[Point], box: Box) -> list[Point]:

@@ -153,7 +153,7 @@ def map_plot(dots: Sequence[Dot], colours: Sequence[str], brush: str) -> alt.Cha
                 title=None,
                 scale=scale,
                 sort=list(colours),
-                legend=alt.Legend(orient="top", columns=2, labelLimit=300, symbolOpacity=1),
+                legend=alt.Legend(orient="top", columns=2, labelLimit=190, symbolOpacity=1),
             ),
             opacity=alt.condition(box, alt.value(0.75), alt.value(0.12)),
             tooltip=["text:N", "label:N"],
