@@ -4,7 +4,7 @@ export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow explore check lint fix ui measure peers mining-peers clean
+.PHONY: help setup demo test test-browser test-slow test-ray explore check lint fix ui measure peers mining-peers clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,8 +24,23 @@ demo: setup  ## import -> mine -> audit -> latency -> export on the shipped trac
 test: setup  ## the tests (2 cores: under 15 minutes)
 	$(BIN)/python -m pytest
 
+test-browser: setup  ## the app in a real browser (Debian's package chromium)
+	$(BIN)/python -m pytest tests/browser -m "browser and not slow"
+
 test-slow: setup  ## the tests that take minutes
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m "slow and not browser"
+	$(BIN)/python -m pytest tests/browser -m "slow and browser"
+
+test-ray: .venv-ray/.ready  ## mining with Ray on 2 processors, in .venv-ray (minutes)
+	.venv-ray/bin/python -m pytest -m ray
+
+.venv-ray/.ready: .venv/.ready tests/ray-requirements.txt
+	$(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check $$(grep -E '^torch==' requirements.txt)
+	$(BIN)/uv pip install --quiet --python .venv-ray/bin/python --no-deps --requirements requirements.txt
+	$(BIN)/uv pip install --quiet --python .venv-ray/bin/python --no-deps --requirements tests/ray-requirements.txt
+	$(BIN)/uv pip install --quiet --python .venv-ray/bin/python --no-deps --editable .
+	@touch $@
 
 explore: setup  ## the property tests, on examples drawn anew
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m hypothesis
@@ -71,4 +86,4 @@ mining-peers: .venv-mining/.ready  ## create .venv-mining: this project beside B
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-peers .venv-mining build demo-out out
+	rm -rf .venv .venv-peers .venv-mining .venv-ray build demo-out out

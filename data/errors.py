@@ -50,6 +50,10 @@ class PictureMismatch(ForethoughtError):
     """Pictures that the tokens have no place for, or the model no eyes."""
 
 
+class ExecutorError(ForethoughtError):
+    """What works blocks out elsewhere is not installed, or lost a process."""
+
+
 class EngineError(ForethoughtError):
     """A remote engine that cannot be asked, serves another model, or answers with something that is no score."""
 

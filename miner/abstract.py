@@ -17,11 +17,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .executor import PLAIN, Executor, blocks_of, in_order
 from .language import words
 from .lint import is_blocked, lint
 from .mask import Mask
@@ -48,6 +49,7 @@ BOILERPLATE_SHARE = 0.05  # of the questions that hold a sentence
 MIN_BOILERPLATE = 5  # questions at least
 ASCII_PART = re.compile(r"[a-z0-9]+")  # of a word with an apostrophe
 MOST_RECENT = 100_000  # sentences whose masking is remembered
+BLOCK = 1000  # thoughts that are sent to an executor at once
 PRONOUNS = {True: ("this", "these"), False: ("that", "those")}  # by: the question owns it
 
 
@@ -92,6 +94,45 @@ class Said(NamedTuple):
         return self.ways[-1] if self.ways else self.masked
 
 
+class Sayer:
+    """What the thoughts of a block say, sentence by sentence; a function of the block.
+
+    Equal sentences of runs that own the same of their words are masked once. In another process it begins without memory.
+    """
+
+    def __init__(self, mask: Mask) -> None:
+        self.mask = mask
+        self._recent: dict[tuple[str, Owned], Said] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Sayer, (Mask(self.mask.shares, self.mask.rules),)
+
+    def __call__(self, thoughts: Sequence[Thought]) -> list[tuple[Said, ...]]:
+        return [self.sentences(thought) for thought in thoughts]
+
+    def sentences(self, thought: Thought) -> tuple[Said, ...]:
+        owned = owned_by(thought.owned)
+        return tuple(self._said(text, owned) for text in sentence_texts(thought.text))
+
+    def _said(self, sentence: str, owned: Owned) -> Said:
+        if not sentence.isascii():  # of a script without spaces more than its words is asked for
+            return self._work_out(sentence, owned)
+        held = set(words(sentence))
+        if "'" in sentence:
+            held.update(ASCII_PART.findall(sentence.lower()))
+        key = (sentence, owned.within(held))
+        if key not in self._recent:
+            if len(self._recent) >= MOST_RECENT:
+                self._recent.clear()
+            self._recent[key] = self._work_out(sentence, owned)
+        return self._recent[key]
+
+    def _work_out(self, sentence: str, owned: Owned) -> Said:
+        masked = self.mask.apply(sentence, owned)
+        ways = (sentence,) if masked.is_whole else tuple(abstractions(masked))
+        return Said(masked.text, ways, masked.is_whole)
+
+
 class Generalizer:
     """Says whole thoughts in general: what is compared with other thoughts and with candidates.
 
@@ -100,7 +141,7 @@ class Generalizer:
     ("After Search, the only possible actions are ..."). They tell the prompt, and would drown the move.
 
     Each thought is worked out once, for all stages of mining: what sentences say is held once, of a thought only its
-    numbers. Equal sentences of runs that own the same of their words are masked once.
+    numbers.
     """
 
     def __init__(self, mask: Mask, boilerplate: Iterable[str] = ()) -> None:
@@ -109,15 +150,18 @@ class Generalizer:
         self._said: list[Said] = []
         self._numbers: dict[Said, int] = {}
         self._of_thought: dict[Thought, tuple[int, ...]] = {}
-        self._recent: dict[tuple[str, Owned], int] = {}
+        self._sayer = Sayer(mask)
 
     @classmethod
-    def fit(cls, thoughts: Iterable[Thought], mask: Mask) -> "Generalizer":
-        """Finds the boilerplate of these (mine) thoughts."""
+    def fit(
+        cls, thoughts: Iterable[Thought], mask: Mask, executor: Executor = PLAIN
+    ) -> "Generalizer":
+        """Works these (mine) thoughts out, and finds their boilerplate."""
         general = cls(mask)
         counts = Counter[str]()
         num_questions = 0
         by_question = sorted(thoughts, key=lambda thought: thought.question)
+        general._read(by_question, executor)
         for _, asked in groupby(by_question, key=lambda thought: thought.question):
             num_questions += 1
             counts.update(
@@ -178,30 +222,19 @@ class Generalizer:
             general._of_thought[thought] = tuple(numbers[start:end])
         return general
 
+    def _read(self, thoughts: Sequence[Thought], executor: Executor) -> None:
+        """Works `thoughts` out, block by block; in their order, so that numbers are the same wherever that was done."""
+        blocks = in_order(executor.map(self._sayer, blocks_of(thoughts, BLOCK)))
+        for thought, said in zip(thoughts, chain.from_iterable(blocks), strict=True):
+            self._of_thought[thought] = tuple(map(self._number, said))
+
     def _numbers_of(self, thought: Thought) -> tuple[int, ...]:
         if thought not in self._of_thought:
-            owned = owned_by(thought.owned)
-            numbers = tuple(self._number(text, owned) for text in sentence_texts(thought.text))
-            self._of_thought[thought] = numbers
+            said = self._sayer.sentences(thought)
+            self._of_thought[thought] = tuple(map(self._number, said))
         return self._of_thought[thought]
 
-    def _number(self, sentence: str, owned: Owned) -> int:
-        if not sentence.isascii():  # of a script without spaces more than its words is asked for
-            return self._work_out(sentence, owned)
-        held = set(words(sentence))
-        if "'" in sentence:
-            held.update(ASCII_PART.findall(sentence.lower()))
-        key = (sentence, owned.within(held))
-        if key not in self._recent:
-            if len(self._recent) >= MOST_RECENT:
-                self._recent.clear()
-            self._recent[key] = self._work_out(sentence, owned)
-        return self._recent[key]
-
-    def _work_out(self, sentence: str, owned: Owned) -> int:
-        masked = self.mask.apply(sentence, owned)
-        ways = (sentence,) if masked.is_whole else tuple(abstractions(masked))
-        said = Said(masked.text, ways, masked.is_whole)
+    def _number(self, said: Said) -> int:
         number = self._numbers.setdefault(said, len(self._said))
         if number == len(self._said):
             self._said.append(said)

@@ -9,18 +9,20 @@ import logging
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b, sha256
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 from zipfile import BadZipFile
 from zlib import error as ZlibError
 
 import numpy as np
 
 from ..data.errors import ModelUnavailable
+from .executor import PLAIN, Executor, blocks_of
 
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -64,6 +66,10 @@ class SentenceEmbedder:
         self.path = path or str(_packaged_minilm())
         self.prompt = prompt
         self._is_packaged = path is None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the model, which another process loads by itself."""
+        return {name: value for name, value in self.__dict__.items() if name != "_model"}
 
     @cached_property
     def name(self) -> str:
@@ -112,15 +118,38 @@ class SentenceEmbedder:
         return _load(self.path, None if is_folder else self.revision)
 
 
+class Embedded(NamedTuple):
+    """`vectors` (texts, dimensions), and which texts were not read to the end, (texts,) bool; None where that cannot be told."""
+
+    vectors: np.ndarray
+    truncated: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class ShardMaker:
+    """An embedder as a function of a block of texts."""
+
+    embedder: Embedder
+
+    def __call__(self, texts: Sequence[str]) -> Embedded:
+        vectors = self.embedder.embed(texts)
+        assert len(vectors) == len(texts), f"{len(vectors) = } of {len(texts) = }"
+        inner = self.embedder
+        return Embedded(vectors, inner.truncated(texts) if isinstance(inner, Limited) else None)
+
+
 class CachedEmbedder:
     """Looks texts up in `folder` before asking `embedder`; each new shard is stored as soon as it is computed.
+
+    `executor` says where shards are computed.
 
     Holds the keys of what is stored, 40 bytes a text, and reads vectors shard by shard. A shard that cannot be read is
     thrown away with a warning, and its texts are embedded again.
     """
 
-    def __init__(self, embedder: Embedder, folder: Path) -> None:
+    def __init__(self, embedder: Embedder, folder: Path, executor: Executor = PLAIN) -> None:
         self.embedder = embedder
+        self._executor = executor
         self._root = folder
         self._shards: dict[int, Path] = {}
         self._numbers = count()
@@ -144,9 +173,10 @@ class CachedEmbedder:
         vectors = None
         while vectors is None:  # again only where a shard was damaged
             missing = keys[self._find(keys) < 0]
-            for start in range(0, len(missing), SHARD_TEXTS):
-                part = missing[start : start + SHARD_TEXTS]
-                self._embed(part, [by_key[key.decode()] for key in part])
+            parts = [*blocks_of(missing, SHARD_TEXTS)]
+            blocks = ([by_key[key.decode()] for key in part] for part in parts)
+            for number, made in self._executor.map(ShardMaker(self.embedder), blocks):
+                self._store(parts[number], made)
             self._find_shards()
             vectors = self._gather(keys)
         return vectors[np.searchsorted(keys, np.array([_key(text) for text in texts], "S32"))]
@@ -230,16 +260,13 @@ class CachedEmbedder:
             kept = self._places[:, 0] != number
             self._keys, self._places = self._keys[kept], self._places[kept]
 
-    def _embed(self, keys: np.ndarray, texts: Sequence[str]) -> None:
-        """Embeds the texts and stores them as a shard; with it, where that can be told, which were not read to the end."""
-        vectors = self.embedder.embed(texts)
-        assert len(vectors) == len(keys), f"{len(vectors) = } of {len(keys) = } texts"
-        limited = isinstance(self.embedder, Limited)
-        flags = {"truncated": self.embedder.truncated(texts)} if limited else {}  # type: ignore[attr-defined]
+    def _store(self, keys: np.ndarray, made: Embedded) -> None:
+        """As a shard; with it, where that can be told, which texts were not read to the end."""
+        flags = {} if made.truncated is None else {"truncated": made.truncated}
         self.folder.mkdir(parents=True, exist_ok=True)
         name = sha256(b"".join(keys)).hexdigest()[:16]
         with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".tmp", delete=False) as file:
-            found = np.asarray(vectors, np.float32)
+            found = np.asarray(made.vectors, np.float32)
             np.savez(file, keys=keys.astype("U32"), vectors=found, **flags)
         os.replace(file.name, self.folder / f"{name}.npz")
 

@@ -5,8 +5,9 @@ Deterministic whatever the row order: thoughts are put in canonical order first.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from .abstract import Generalizer
 from .assign import Assigner
 from .choose import Chosen, LeftOut, RedundantPair, choose, frequent_groups, redundant_pairs
 from .embed import Embedder
+from .executor import PLAIN, Executor
 from .mask import Mask
 from .mask_rules import MaskRules, shipped_rules
 from .moves import Moves, Spoken, find_moves, speak
@@ -44,6 +46,13 @@ class MinerSettings:
     min_group_share: float = 0.05  # of all weight, for a group to be owed a candidate
     wishes: Wishes = field(default_factory=Wishes)
     resume: Path | None = None  # folder where finished stages are kept, and found again
+    executor: Executor = PLAIN  # where thoughts are masked
+
+    def as_json(self) -> dict[str, Any]:
+        """What decides the set; not where it is worked out and kept."""
+        told = asdict(replace(self, resume=None, executor=PLAIN))
+        del told["executor"]
+        return told
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ def mine(
     thoughts = mineable(traces)
     stages = Stages(digest_of(thought.turn for thought in thoughts), settings.resume)
     progress("mask")
-    general = _generalize(thoughts, rules, stages)
+    general = _generalize(thoughts, rules, stages, settings.executor)
     progress("phrase")
     phrases = _find_phrases(thoughts, general, stages)
     progress("embed")
@@ -130,7 +139,7 @@ def mine(
 
 
 def _generalize(
-    thoughts: Sequence[Thought], rules: MaskRules | None, stages: Stages
+    thoughts: Sequence[Thought], rules: MaskRules | None, stages: Stages, executor: Executor
 ) -> Generalizer:
     """What the thoughts say of any question: the mask is fitted, and each thought is masked."""
     patterns = [f"{r.name} {r.kind} {r.pattern.pattern}" for r in (rules or shipped_rules()).rules]
@@ -144,7 +153,7 @@ def _generalize(
     )
     return stages.run(
         "mask",
-        lambda: Generalizer.fit(thoughts, mask),
+        lambda: Generalizer.fit(thoughts, mask, executor),
         lambda made: Rows(len(thoughts), made.num_said),
         Kept(
             lambda made: made.as_product(thoughts),

@@ -1,7 +1,7 @@
 """Mining as a service: the store's traces to a stored set, with the run's manifest."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from ..data.traces import Trace
 from ..miner.admission import Admission, admit
 from ..miner.embed import Embedder
 from ..miner.escape import with_escape
+from ..miner.executor import PLAIN, Executor
 from ..miner.lint import LintSettings
 from ..miner.mask_rules import MaskRules, shipped_rules
 from ..miner.mine import MinerSettings, MiningResult, mine, supported
@@ -48,6 +49,9 @@ class MiningRequest:
     writer: Writer | None = None
     resume: Path | None = None  # folder where finished stages are kept, and found again
     rules: MaskRules = field(default_factory=shipped_rules)  # to mask by
+    executor: Executor = (
+        PLAIN  # where thoughts are masked; where texts are embedded, the embedder knows
+    )
 
 
 def mine_set(
@@ -62,7 +66,9 @@ def mine_set(
     if asked.source is not None and asked.source not in store.sources():
         known = ", ".join(store.sources()) or "none; import some traces"
         raise NotFound(f"no traces of source {asked.source!r}; there are: {known}")
-    settings = MinerSettings(budget=asked.budget, wishes=asked.wishes, resume=asked.resume)
+    settings = MinerSettings(
+        budget=asked.budget, wishes=asked.wishes, resume=asked.resume, executor=asked.executor
+    )
     reading, checked = _Reading(store, asked.source), CheckedEmbedder(embedder)
     lint = _Lint(reading, checked, asked.wishes)
 
@@ -111,7 +117,8 @@ def _manifest(
     """How the set came about, but for what was read."""
     return {
         "source": asked.source,
-        "settings": asdict(replace(settings, resume=None)),
+        "settings": settings.as_json(),
+        "executor": asked.executor.name,
         MASK_RULES: rules_json(asked.rules),
         "seed": asked.seed,
         "versions": {package: version(package) for package in VERSIONS},

@@ -15,7 +15,15 @@ from ..data.store import DEFAULT
 from ..scorer.cache import cache_folder
 from .command_options import AsJson, EmbedderPath, MaskRulesPath, Model, Seed, SetName, StoreUrl
 from .terminal import OUT, plain, print_json, set_json, show_set, stages
-from .wiring import find_set, make_embedder, make_models, open_existing, open_if_there
+from .wiring import (
+    ExecutorKind,
+    find_set,
+    make_embedder,
+    make_executor,
+    make_models,
+    open_existing,
+    open_if_there,
+)
 
 if TYPE_CHECKING:
     from ..data.candidates import CandidateSet
@@ -59,6 +67,12 @@ def mine(
     ] = None,
     mask_rules: MaskRulesPath = None,
     embedder: EmbedderPath = None,
+    executor: Annotated[
+        ExecutorKind,
+        typer.Option(
+            help="Mask and embed one block after the other, or with Ray on all processors at once; the set is the same."
+        ),
+    ] = ExecutorKind.PLAIN,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
@@ -75,6 +89,10 @@ def mine(
         raise ForethoughtError(
             f"set {grow!r} grows by the mask rules that it was mined with; leave out --mask-rules or mine anew"
         )
+    if grow is not None and executor is not ExecutorKind.PLAIN:
+        raise ForethoughtError(
+            "--grow works in this process; leave out --executor, or mine anew with it"
+        )
     if grow is not None:
         with stages("grow", quiet=as_json) as progress:
             growth = grow_set(opened, grow, make_embedder(embedder), budget, progress)
@@ -82,19 +100,21 @@ def mine(
     model = make_models(reference, None).reference if verify else None
     chat = make_writer(writer, writer_model, writer_calls) if writer else None
     wishes = Wishes(tuple(pin or ()), tuple(ban or ()))
-    asked = MiningRequest(
-        budget,
-        source,
-        wishes,
-        escape,
-        model,
-        seed,
-        chat,
-        cache_folder() / "stages",
-        read_rules(mask_rules) if mask_rules else shipped_rules(),
-    )
-    with stages("mine", quiet=as_json) as progress:
-        result = mine_set(opened, name, make_embedder(embedder), asked, progress)
+    rules = read_rules(mask_rules) if mask_rules else shipped_rules()
+    with make_executor(executor) as where, stages("mine", quiet=as_json) as progress:
+        asked = MiningRequest(
+            budget,
+            source,
+            wishes,
+            escape,
+            model,
+            seed,
+            chat,
+            cache_folder() / "stages",
+            rules,
+            where,
+        )
+        result = mine_set(opened, name, make_embedder(embedder, where), asked, progress)
     show_mining(opened.candidate_set(name), result, as_json=as_json)
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +19,7 @@ from ..data.errors import ForethoughtError, NotFound
 from ..data.exports.candidate_rows import SUFFIXES, read_candidates
 from ..data.library import LIBRARIES, builtin, read_library
 from ..data.store import Store
+from ..miner.executor import PLAIN, Executor
 from ..scorer.cache import cache_folder
 
 if TYPE_CHECKING:
@@ -31,6 +34,13 @@ class ServedModel(NamedTuple):
 
     engine: Engine
     model: LanguageModel
+
+
+class ExecutorKind(StrEnum):
+    """Where the blocks of a stage are worked out."""
+
+    PLAIN = "plain"
+    RAY = "ray"
 
 
 BUILTIN = tuple(sorted(path.stem for path in LIBRARIES.glob("*.json")))
@@ -49,7 +59,16 @@ def open_if_there(url: str) -> Store | None:
     return Store.open(url) if "://" in url or Path(url).exists() else None
 
 
-def make_embedder(spec: str | None) -> Embedder:
+def make_executor(kind: ExecutorKind) -> AbstractContextManager[Executor]:
+    """An executor for as long as its `with` block; ExecutorError where Ray is asked for and not installed."""
+    if kind is ExecutorKind.PLAIN:
+        return nullcontext(PLAIN)
+    from ..miner.ray_executor import RayExecutor
+
+    return RayExecutor()
+
+
+def make_embedder(spec: str | None, executor: Executor = PLAIN) -> Embedder:
     """The packaged MiniLM, or MODEL or MODEL::PROMPT, behind the cache on disk; a user's vectors for FILE.npz or .npy."""
     from ..miner.embed import CachedEmbedder, SentenceEmbedder
     from ..miner.vectors import NUMPY_FILES, OwnVectors
@@ -57,7 +76,8 @@ def make_embedder(spec: str | None) -> Embedder:
     if spec and spec.endswith(NUMPY_FILES):
         return OwnVectors(spec)
     path, _, prompt = (spec or "").partition("::")
-    return CachedEmbedder(SentenceEmbedder(path or None, prompt), cache_folder() / "vectors")
+    model = SentenceEmbedder(path or None, prompt)
+    return CachedEmbedder(model, cache_folder() / "vectors", executor)
 
 
 def make_model(path: str | None) -> LanguageModel:
