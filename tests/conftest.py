@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from itertools import count
 
 import pytest
@@ -28,6 +29,14 @@ def _no_network(monkeypatch):
         return connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def _own_main():
+    """AppTest leaves the app as `__main__`, and child processes would run it in the place of their work."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
 
 
 NUMBERS = count()

@@ -117,7 +117,7 @@ def test_a_full_disk_is_told_in_one_line_and_takes_nothing_with_it(small_disk):
                 )
     fill(folder)
     with pytest.raises(StoreError, match="store .*a.db: [^\n]+") as no_room:
-        for version in count(1):
+        for version in count(store.candidate_set(SET).candidates[-1].version):
             edit = Edit(SET, candidates[-1].id, version, "bob")
             commands.reword(store, edit, f"I should look {version}. {'x' * 5000}")
 
