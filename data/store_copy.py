@@ -48,11 +48,16 @@ def copy_store(
         total = sum(_count(old, table) for table in _tables())
         copied: list[CopiedTable] = []
         for table in _tables():
-            before = sum(one.rows for one in copied)
-            copied.append(_copy(old, new, table, lambda n, b=before: progress(b + n, total)))
+            done = _ahead(progress, sum(one.rows for one in copied), total)
+            copied.append(_copy(old, new, table, done))
             _count_on(new, table)
         _verify(new, copied, source.database.location)
     return tuple(copied)
+
+
+def _ahead(progress: Progress, before: int, total: int) -> Callable[[int], None]:
+    """Progress of one table, of which `before` rows of others were copied."""
+    return lambda rows: progress(before + rows, total)
 
 
 def _tables() -> list[Table]:

@@ -81,7 +81,8 @@ class _Origin(NamedTuple):
 
 def _origin(store: Store, candidate_set: CandidateSet, embedder: Embedder) -> _Origin:
     """What the set was mined from and with; NothingToDo where it was not, ForethoughtError where by another embedder."""
-    settings, mined_with = (candidate_set.manifest.get(key) for key in ("settings", "embedder"))
+    manifest: Mapping[str, Any] = candidate_set.manifest
+    settings, mined_with = manifest.get("settings"), manifest.get("embedder")
     if not isinstance(settings, Mapping):
         raise NothingToDo(
             f"set {candidate_set.name!r} was not mined, so no mining can be repeated; mine one with `forethought mine`"
@@ -90,7 +91,7 @@ def _origin(store: Store, candidate_set: CandidateSet, embedder: Embedder) -> _O
         raise ForethoughtError(
             f"set {candidate_set.name!r} was mined with {mined_with}, not {embedder.name}; pass --embedder, or mine it again"
         )
-    refused = tuple(row["text"] for row in candidate_set.manifest.get("refused", ()))
+    refused = tuple(row["text"] for row in manifest.get("refused", ()))
     recipe = Recipe(_settings(settings, refused), rules_of(candidate_set))
     return _Origin(_mined_traces(store, candidate_set), recipe)
 
