@@ -17,9 +17,18 @@ from ..data.identity import Split, candidate_id
 from ..data.traces import Trace
 from .abstract import Generalizer
 from .assign import Assigner
-from .choose import Chosen, LeftOut, RedundantPair, choose, frequent_groups, redundant_pairs
+from .choose import (
+    Chosen,
+    LeftOut,
+    RedundantPair,
+    TokenLimit,
+    choose,
+    frequent_groups,
+    redundant_pairs,
+)
 from .embed import Embedder
 from .executor import PLAIN, Executor
+from .lint import estimated_tokens
 from .mask import Mask
 from .mask_rules import MaskRules, shipped_rules
 from .moves import Moves, Spoken, find_moves, speak
@@ -38,6 +47,7 @@ class MinerSettings:
     """What a user may turn."""
 
     budget: int = 12  # candidates at most
+    tokens: int | None = None  # all of them together at most, as lint.py estimates tokens
     max_similarity: float = 0.8  # two candidates may be no closer (cosine)
     max_overlap: float = (
         0.95  # nor suit the same turns more than this (correlation of their affinities)
@@ -142,13 +152,13 @@ def _generalize(
     thoughts: Sequence[Thought], rules: MaskRules | None, stages: Stages, executor: Executor
 ) -> Generalizer:
     """What the thoughts say of any question: the mask is fitted, and each thought is masked."""
-    patterns = [f"{r.name} {r.kind} {r.pattern.pattern}" for r in (rules or shipped_rules()).rules]
+    digest = (rules or shipped_rules()).digest
     mask = stages.run(
         "fit",
         lambda: Mask.fit(thoughts, rules),
         lambda made: Rows(len(thoughts), sum(map(len, made.shares.values()))),
         Kept(
-            lambda made: {"shares": made.shares}, lambda kept: Mask(kept["shares"], rules), patterns
+            lambda made: {"shares": made.shares}, lambda kept: Mask(kept["shares"], rules), [digest]
         ),
     )
     return stages.run(
@@ -226,12 +236,18 @@ def choose_phrases(
     weights = _weights(thoughts, moves.labels)
     columns = {group: (column + first,) for group, column in spoken.column_of_group.items()}
     groups = frequent_groups(moves.labels, weights, columns, settings.min_group_share)
-    terms = settings.wishes.terms(texts, settings.budget, groups=groups)
+    terms = settings.wishes.terms(texts, settings.budget, _token_limit(texts, settings), groups)
     chosen = choose(affinity, rows.total(weights), settings.budget, redundant, terms)
     pairs = redundant_pairs(chosen.rows, redundant, near.nearest)
     return Choice(
         tuple(texts[row] for row in chosen.rows), chosen, tuple(_twin(texts, p) for p in pairs)
     )
+
+
+def _token_limit(texts: Sequence[str], settings: MinerSettings) -> TokenLimit | None:
+    if settings.tokens is None:
+        return None
+    return TokenLimit(np.array([estimated_tokens(text) for text in texts], float), settings.tokens)
 
 
 def _twin(texts: Sequence[str], pair: RedundantPair) -> tuple[str, str, float]:

@@ -9,12 +9,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..data.candidates import CandidateSet
+from ..data.candidates import Candidate, CandidateSet
 from ..data.errors import NothingToDo
 from ..data.store import Store
 from ..data.traces import Trace
 from ..miner.embed import Embedder
-from ..miner.lint import LintSettings, Problem, is_blocked, lint_set, names
+from ..miner.lint import LintSettings, Problem, Severity, is_blocked, lint_set, names
 from ..miner.mask import Mask
 from ..miner.mine import mineable
 from ..miner.thoughts import Thought
@@ -23,6 +23,7 @@ from .masking import rules_of
 
 T = TypeVar("T")
 Json = dict[str, Any]
+FEWEST_QUESTIONS = 5  # whose thought a candidate should be, or it is marked
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,18 @@ def lint_candidates(
         return []
     texts = [candidate.text for candidate in active]
     found = lint_set(texts, settings, _similarity(embedder.embed(texts)))
-    return [Linted(c.id, c.text, tuple(p)) for c, p in zip(active, found, strict=True)]
+    return [
+        Linted(one.id, one.text, (*problems, *_rarity(one)))
+        for one, problems in zip(active, found, strict=True)
+    ]
+
+
+def _rarity(candidate: Candidate) -> tuple[Problem, ...]:
+    """A mark for what few questions need; nothing for what was written and not mined."""
+    if not candidate.support or candidate.questions >= FEWEST_QUESTIONS:
+        return ()
+    counted = "one question" if candidate.questions == 1 else f"{candidate.questions} questions"
+    return (Problem("rarely-used", f"is the thought of {counted} only", Severity.FLAG),)
 
 
 def lint_stored(

@@ -52,6 +52,7 @@ class MiningRequest:
     executor: Executor = (
         PLAIN  # where thoughts are masked; where texts are embedded, the embedder knows
     )
+    tokens: int | None = None  # all candidates together at most
 
 
 def mine_set(
@@ -67,7 +68,11 @@ def mine_set(
         known = ", ".join(store.sources()) or "none; import some traces"
         raise NotFound(f"no traces of source {asked.source!r}; there are: {known}")
     settings = MinerSettings(
-        budget=asked.budget, wishes=asked.wishes, resume=asked.resume, executor=asked.executor
+        budget=asked.budget,
+        tokens=asked.tokens,
+        wishes=asked.wishes,
+        resume=asked.resume,
+        executor=asked.executor,
     )
     reading, checked = _Reading(store, asked.source), CheckedEmbedder(embedder)
     lint = _Lint(reading, checked, asked.wishes)

@@ -37,6 +37,10 @@ mining_app = typer.Typer()
 def mine(
     name: Annotated[str, typer.Option(help="Name of the set.")] = "mined",
     budget: Annotated[int, typer.Option(min=1, help="Candidates at most.")] = 12,
+    tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Tokens of all candidates together at most (about: words x 1.3)."),
+    ] = None,
     store: StoreUrl = DEFAULT,
     source: Annotated[str | None, typer.Option(help="Mine this collection only.")] = None,
     pin: Annotated[
@@ -113,6 +117,7 @@ def mine(
             cache_folder() / "stages",
             rules,
             where,
+            tokens,
         )
         result = mine_set(opened, name, make_embedder(embedder, where), asked, progress)
     show_mining(opened.candidate_set(name), result, as_json=as_json)

@@ -12,7 +12,7 @@ from forethought.data.candidates import CandidateSet, written
 from forethought.data.errors import NothingToDo
 from forethought.data.store import Store
 from forethought.data.traces import Action, Trace, Turn
-from forethought.miner.lint import LintSettings, is_blocked, lint
+from forethought.miner.lint import LintSettings, Severity, estimated_tokens, is_blocked, lint
 from forethought.miner.wishes import Wishes
 from forethought.ui import cli
 from forethought.ui.growing import grow_set
@@ -213,3 +213,28 @@ def test_the_command_is_a_gate_with_a_row_for_each_text(call, store, tmp_path):
     code, out, err = call("lint", "handwritten", "--store", tmp_path / "none.db", "--json")
     assert code == 0 and json.loads(out)["ok"], err
     assert call("lint", "nothing", "--store", url)[0] == 2
+
+
+def test_a_candidate_that_few_questions_need_is_marked(tmp_path):
+    store = Store.open(tmp_path / "runs.db")
+    store.add(runs(90))
+    mine_set(store, "moves", EMBEDDER, MiningRequest(6))
+    first, *rest = store.candidate_set("moves").candidates
+    few = CandidateSet("few", (replace(first, questions=4), replace(rest[0], questions=5)))
+
+    found = lint_candidates(few, LintSettings(), EMBEDDER)
+
+    assert [[(p.rule, p.severity) for p in one.problems] for one in found] == [
+        [("rarely-used", Severity.FLAG)],
+        [],
+    ]
+
+
+def test_a_set_keeps_to_a_budget_of_tokens(store):
+    mine_set(store, "wide", EMBEDDER, MiningRequest(6))
+    mine_set(store, "narrow", EMBEDDER, MiningRequest(6, tokens=20))
+
+    narrow = texts(store.candidate_set("narrow"))
+    assert 0 < sum(map(estimated_tokens, narrow)) <= 20
+    assert sum(map(estimated_tokens, texts(store.candidate_set("wide")))) > 20
+    assert store.candidate_set("narrow").manifest["settings"]["tokens"] == 20
