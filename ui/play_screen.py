@@ -188,6 +188,10 @@ def _beside(situation: Situation, played: Played, load: Callable[[], LanguageMod
         st.caption("as the run's own model wrote it; not timed")
     with generated:
         _generated(situation, load)
+    thought: FreeThought | None = st.session_state.get(THOUGHT)
+    if thought is not None:
+        st.caption("Thought that was generated")
+        cards.verbatim(thought.text[: cards.CLIP], 120)
     if situation.action:
         st.caption("Action that was recorded")
         cards.verbatim(situation.action[: cards.CLIP])
@@ -211,7 +215,6 @@ def _generated(situation: Situation, load: Callable[[], LanguageModel]) -> None:
     st.metric("Generated thought", milliseconds(thought.milliseconds))
     cut = "" if thought.is_complete else ", cut off"
     st.caption(f"{thought.tokens:,} tokens, greedy{cut}")
-    st.text(legible(thought.text[: cards.CLIP]))
 
 
 def _all(played: Played, situation: Situation) -> None:

@@ -26,7 +26,7 @@ from .wiring import token_counter
 
 SEARCHED = 400  # turns of the store that a search looks at
 LISTED = 60  # of them, held out, that can be chosen
-MOST_TOKENS = 200  # of a thought that is generated to look at
+MOST_TOKENS = 120  # of a thought that is generated to look at
 
 
 class HeldOut(NamedTuple):
