@@ -49,3 +49,14 @@ def test_links_to_files_of_the_project_lead_somewhere():
     for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:\s]+)\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_test_that_the_features_name_is_there():
+    named = re.findall(
+        r"`(test_\w+\.py)::(test_\w+)`", (ROOT / "docs" / "features.md").read_text("utf-8")
+    )
+
+    assert named
+    for file, name in named:
+        (path,) = (ROOT / "tests").rglob(file)
+        assert f"def {name}(" in path.read_text("utf-8"), f"{file}::{name}"
