@@ -3,9 +3,11 @@
 import random
 from dataclasses import replace
 
+import numpy as np
 from embedders import HashingEmbedder
 from runs import AGAIN, ANSWER, NEXT, runs
 
+from forethought.miner import assign
 from forethought.miner.assign import Assigner
 from forethought.miner.mask import Mask
 from forethought.miner.thoughts import thoughts_of
@@ -43,6 +45,24 @@ def test_the_order_of_the_fitted_thoughts_hardly_matters():
     other = Assigner(mixed, Mask.fit(mixed), HashingEmbedder())
 
     assert other.assign(THOUGHTS, TEXTS).rows == ASSIGNER.assign(THOUGHTS, TEXTS).rows
+
+
+def test_equal_turns_fitted_once_by_their_number_make_the_rule_of_turns_fitted_singly(monkeypatch):
+    monkeypatch.setattr(assign, "MOST_SINGLY", 0)
+    merged = Assigner(THOUGHTS, Mask.fit(THOUGHTS), HashingEmbedder())
+
+    assert merged.assign(THOUGHTS, TEXTS).rows == ASSIGNER.assign(THOUGHTS, TEXTS).rows
+    both = (one.affinity(THOUGHTS, TEXTS) for one in (merged, ASSIGNER))
+    assert np.allclose(*both, atol=0.01)
+
+
+def test_turns_that_were_fitted_are_the_rows_that_any_turns_would_be():
+    again = [replace(thought) for thought in THOUGHTS]
+    fitted, other = ASSIGNER.rows(THOUGHTS), ASSIGNER.rows(again)
+
+    assert fitted.texts == other.texts
+    assert fitted.of.tolist() == other.of.tolist()
+    assert fitted.stages.tolist() == other.stages.tolist()
 
 
 def test_a_set_about_something_else_leaves_thoughts_unassigned():
