@@ -168,7 +168,12 @@ class Desk:
             self.notice = Notice(said, kept.text)
 
     def decide(self, view: View, decision: Decision) -> None:
-        """Carry out a decision and go on to the next to review. Accepting saves the draft's wording first."""
+        """Carry out a decision and go on to the next to review. Accepting saves the draft's wording first.
+
+        A second press that came before the next candidate was shown is no decision: the desk has gone on.
+        """
+        if self.open_id != view.candidate.id:
+            return
         draft = self._draft(view.candidate.id)
         edit, accepted = self._edit(view, draft), decision is Decision.ACCEPT
 

@@ -68,14 +68,19 @@ def _review(desk: Desk, view: View) -> None:
     left, right = st.columns([6, 5], gap="medium")
     conflict = desk.conflict_of(view)
     with left:
-        wording_panel.heading(view)
-        if conflict is not None:
-            conflict_panel.show(desk, conflict)
+        # What decides is laid out before what one decides on: whoever sees the next candidate may press a key at once.
+        top, buttons = st.container(), st.container()
+        with buttons:
+            if conflict is None:
+                _decisions(desk, view)
             _moves(desk, view)
-        else:
-            wording_panel.wording(desk, view)
-            _decisions(desk, view)
-            _moves(desk, view)
+        with top:
+            wording_panel.heading(view)
+            if conflict is None:
+                wording_panel.wording(desk, view)
+            else:
+                conflict_panel.show(desk, conflict)
+        if conflict is None:
             cards.notice(desk.notice)
             wording_panel.announced(desk, view)
     with right:
