@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..data.candidates import CandidateSet
 from ..data.errors import NothingToDo
@@ -52,6 +52,9 @@ def mask_of(store: Store, set_name: str) -> Computation[Mask | None]:
     def fit(report: Report) -> Mask | None:
         from ..miner.mine import mineable
 
+        whole = PROCESS.look(("corpus", basis))
+        if whole is not None and whole.value is not None:
+            return cast("Corpus", whole.value).mask
         report("reading the traces")
         try:
             thoughts = mineable(_traces(store, basis))
