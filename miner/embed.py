@@ -22,7 +22,7 @@ from zlib import error as ZlibError
 import numpy as np
 
 from ..data.errors import ModelUnavailable
-from .executor import PLAIN, Executor, blocks_of
+from .executor import PLAIN, Executor
 
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -173,7 +173,8 @@ class CachedEmbedder:
         vectors = None
         while vectors is None:  # again only where a shard was damaged
             missing = keys[self._find(keys) < 0]
-            parts = [*blocks_of(missing, SHARD_TEXTS)]
+            starts = range(0, len(missing), SHARD_TEXTS)
+            parts = [missing[start : start + SHARD_TEXTS] for start in starts]
             blocks = ([by_key[key.decode()] for key in part] for part in parts)
             for number, made in self._executor.map(ShardMaker(self.embedder), blocks):
                 self._store(parts[number], made)
@@ -262,12 +263,13 @@ class CachedEmbedder:
 
     def _store(self, keys: np.ndarray, made: Embedded) -> None:
         """As a shard; with it, where that can be told, which texts were not read to the end."""
-        flags = {} if made.truncated is None else {"truncated": made.truncated}
+        arrays = {"keys": keys.astype("U32"), "vectors": np.asarray(made.vectors, np.float32)}
+        if made.truncated is not None:
+            arrays["truncated"] = made.truncated
         self.folder.mkdir(parents=True, exist_ok=True)
         name = sha256(b"".join(keys)).hexdigest()[:16]
         with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".tmp", delete=False) as file:
-            found = np.asarray(made.vectors, np.float32)
-            np.savez(file, keys=keys.astype("U32"), vectors=found, **flags)
+            np.savez(file, allow_pickle=False, **arrays)
         os.replace(file.name, self.folder / f"{name}.npz")
 
 

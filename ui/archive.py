@@ -149,7 +149,7 @@ def coverage_of_both(
 ) -> Computation[dict[str, object]]:
     """Two versions on the same *choose* turns: whoever compares them chooses by it, so that *test* turns stay out."""
     basis = fitted.basis_of(store, set_name)
-    sides = [_set_at(store, set_name, version) for version in (a, b)]
+    first, second = (_set_at(store, set_name, version) for version in (a, b))
 
     def compute(report: Report) -> dict[str, object]:
         mask = fitted.mask_of(store, set_name).result(None)
@@ -161,9 +161,9 @@ def coverage_of_both(
         traces = {turn.trace.id: turn.trace for turn in turns}.values()
         thoughts = [thought for thought in thoughts_of(traces) if thought.turn in wanted]
         report(f"comparing {len(thoughts):,} thoughts with both")
-        return coverage_difference(*sides, thoughts, mask, (make or fitted.embedder)())
+        return coverage_difference(first, second, thoughts, mask, (make or fitted.embedder)())
 
-    texts = tuple(tuple(c.text for c in side.active) for side in sides)
+    texts = tuple(tuple(c.text for c in side.active) for side in (first, second))
     return PROCESS.ask(("coverage of both", basis, texts), compute)
 
 

@@ -5,9 +5,9 @@ disk for the same traces and wordings.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib.metadata import version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.decomposition import PCA
@@ -81,7 +81,7 @@ def landscape_of(
             "candidates": [[one.id, one.text] for one in roster.active],
             "method": f"pca{DIMENSIONS}, t-SNE of scikit-learn {version('scikit-learn')}",
         }
-        found = recall("map", facts)
+        found: Mapping[str, Any] | None = recall("map", facts)
         if found is None:
             found = _drawn(_corpus(store, set_name, make, report), roster, report)
             keep("map", facts, found)
@@ -142,7 +142,7 @@ def _corpus(
     return corpus
 
 
-def _drawn(corpus: Corpus, roster: Roster, report: Report) -> dict[str, object]:
+def _drawn(corpus: Corpus, roster: Roster, report: Report) -> Mapping[str, Any]:
     thoughts = corpus.thoughts
     sources = {trace.id: trace.source for trace in corpus.traces}
     strata = np.array([f"{sources[_trace_of(one)]}\n{one.kind}" for one in thoughts])

@@ -51,7 +51,10 @@ def show(store: Store, preferred: str | None = None, make: Make | None = None) -
         st.fragment(_wait, run_every=SOON)(asked)
         return
     found = _finished(name, asked)
-    begin = partial(landscape_of, store, name, roster, make)
+
+    def begin() -> None:
+        landscape_of(store, name, roster, make)
+
     if found is None:
         st.info(
             "The map lays out what the set was mined from: alike thoughts lie near each other. Some seconds for thousands "

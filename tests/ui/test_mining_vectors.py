@@ -117,7 +117,7 @@ def test_shards_that_do_not_tell_are_asked_about_and_kept(tmp_path):
 
 def test_the_command_tells_counts_in_both_forms(store, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
-        "forethought.ui.mining_commands.make_embedder", lambda spec: Flawed(most=40)
+        "forethought.ui.mining_commands.make_embedder", lambda spec, where: Flawed(most=40)
     )
     monkeypatch.setenv("FORETHOUGHT_CACHE", str(tmp_path / "cache"))
 
