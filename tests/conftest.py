@@ -12,7 +12,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin starve a shared machine
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
-settings.register_profile("repeatable", derandomize=True, database=None)
+settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.register_profile("explore", max_examples=500, deadline=None, database=None)
 # the same examples on every machine; `make explore` draws new ones
 settings.load_profile("repeatable")
