@@ -202,7 +202,9 @@ class Desk:
             self.notice = Notice("Wording saved.")
 
     def expect(self, view: View, actions: list[str]) -> None:
-        """Say which kinds of action the candidate announces."""
+        """Say which kinds of action the candidate announces; those it announces are nothing new."""
+        if tuple(actions) == view.candidate.expected_actions:
+            return
         edit = Edit(self.set_name, view.candidate.id, view.candidate.version, self.actor)
         if self._run(lambda: commands.expect(self.store, edit, actions)) is not None:
             self.notice = Notice("Expected actions saved.")

@@ -159,8 +159,9 @@ def _beside(desk: Desk, view: View) -> None:
 
 
 def _reorder(desk: Desk) -> None:
-    desk.order = Order(st.session_state[f"order-{desk.set_name}"])
-    desk.open_id = None
+    chosen = Order(st.session_state[f"order-{desk.set_name}"])
+    if chosen is not desk.order:  # told anew, too, after a run that a key cut short
+        desk.order, desk.open_id = chosen, None
 
 
 def _turn_to(beside: Beside) -> None:
