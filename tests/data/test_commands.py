@@ -34,8 +34,8 @@ def edit(version: int, candidate=FIRST, actor="ann", reason="") -> Edit:
 
 
 @pytest.fixture
-def store(tmp_path):
-    store = Store.open(tmp_path / "a.db")
+def store(store_url):
+    store = Store.open(store_url)
     store.save_set(CandidateSet("s", (FIRST, SECOND)))
     yield store
     assert store.check() == []
