@@ -3,6 +3,7 @@
     python benchmarks/miner_scale.py                          # 10,000 and 100,000 turns with cheap vectors
     python benchmarks/miner_scale.py --turns 1000000
     python benchmarks/miner_scale.py --turns 10000 --vectors minilm --data FOLDER
+    python benchmarks/miner_scale.py --turns 10000 --vectors minilm --executor ray
 
 Turns are real ones drawn again and again: a run of the shipped traces (and of --data) is a new run when each name and number in it, in
 question, thoughts, actions and observations alike, gives way to a fresh one, and some words of its thoughts to others that mean
@@ -30,10 +31,11 @@ from forethought.data.identity import Split, split_of
 from forethought.data.store import Store
 from forethought.data.traces import Action, Trace, Turn
 from forethought.miner.embed import Embedder
-from forethought.miner.stages import peak_mib
+from forethought.miner.executor import Executor
+from forethought.miner.stages import digest_of, peak_mib
 from forethought.ui.demo import SAMPLES
 from forethought.ui.mining import MiningRequest, mine_set
-from forethought.ui.wiring import make_embedder
+from forethought.ui.wiring import ExecutorKind, make_embedder, make_executor
 
 SIZES = (10_000, 100_000)
 DIMENSIONS = 384  # as MiniLM's
@@ -101,32 +103,42 @@ def main() -> None:
     parser.add_argument("--turns", type=int, nargs="+", default=SIZES)
     parser.add_argument("--vectors", choices=("cheap", "minilm"), default="cheap")
     parser.add_argument("--data", nargs="*", default=[], help="more traces to draw from")
+    parser.add_argument("--executor", choices=[*map(str, ExecutorKind)], default="plain")
     parser.add_argument("--one", action="store_true", help="in this process")
     arguments = parser.parse_args()
     if arguments.one:
-        return measure(arguments.turns[0], arguments.vectors, arguments.data)
+        with make_executor(ExecutorKind(arguments.executor)) as executor:
+            return measure(arguments.turns[0], arguments.vectors, arguments.data, executor)
     for turns in arguments.turns:
         same = [
             f"--vectors={arguments.vectors}",
+            f"--executor={arguments.executor}",
             *(["--data", *arguments.data] if arguments.data else []),
         ]
         subprocess.run([sys.executable, __file__, "--one", f"--turns={turns}", *same], check=True)
 
 
-def measure(turns: int, vectors: str, data: Sequence[str]) -> None:
+def measure(turns: int, vectors: str, data: Sequence[str], executor: Executor) -> None:
     """Makes a store of so many turns, mines it and prints a table of stages."""
-    embedder = TimedEmbedder(CheapVectors() if vectors == "cheap" else make_embedder(None))
+    embedder = TimedEmbedder(
+        CheapVectors() if vectors == "cheap" else make_embedder(None, executor)
+    )
     with TemporaryDirectory() as folder:
         store = Store.open(Path(folder) / "traces.db")
         store.add(many_traces(originals(data), turns))
         before = peak_mib()
         started, worked = time.perf_counter(), time.process_time()
-        result = mine_set(store, "scale", embedder, MiningRequest(32))
+        result = mine_set(store, "scale", embedder, MiningRequest(32, executor=executor))
         seconds, processor = time.perf_counter() - started, time.process_time() - worked
         print(
             f"\n**{result.num_thoughts:,} turns**, {result.num_distinct:,} distinct texts, ", end=""
         )
-        print(f"{result.num_clusters} groups, noise {result.noise_share:.0%}, {vectors} vectors\n")
+        print(
+            f"{result.num_clusters} groups, noise {result.noise_share:.0%}, {vectors} vectors, ",
+            end="",
+        )
+        texts = digest_of(f"{c.text} {c.support}" for c in result.candidate_set.candidates)
+        print(f"executor {executor.name}, set {texts}\n")
         print(
             "| stage | rows in | rows out | seconds | processor | peak MiB |\n" + 6 * "| --- " + "|"
         )

@@ -20,7 +20,7 @@ SURROUNDINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # on every system: one machine, so the loopback address
     "RAY_AUTH_MODE": "token",
-    "RAY_BACKEND_LOG_LEVEL": "fatal",  # what goes on inside Ray stands in its logs
+    "RAY_worker_niceness": "0",  # else 15: on a machine that does something else, too, next to nothing
 }
 LOOPBACK = "127.0.0.1"
 START_TRIES = (
@@ -78,6 +78,7 @@ class RayExecutor:
                 compute=data.ActorPoolStrategy(
                     size=min(self.num_cpus, len(items)), max_tasks_in_flight_per_actor=1
                 ),
+                max_restarts=0,  # what ended one process would end the next
             )
             for row in mapped.iter_rows():
                 made = row["made"].value

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor as Pool
 from copy import deepcopy
-from typing import Any
 
-from forethought.data.errors import InvalidRules
 from forethought.miner.executor import Done
 
 
@@ -50,8 +48,3 @@ class Stopping:
             if count == self.most:
                 raise Stopped
             yield done
-
-
-def refuse(block: Any) -> Any:
-    """A function of a block that a user's mistake stops."""
-    raise InvalidRules(f"rules.toml: no rule can take {block}")
