@@ -263,13 +263,16 @@ class CachedEmbedder:
 
     def _store(self, keys: np.ndarray, made: Embedded) -> None:
         """As a shard; with it, where that can be told, which texts were not read to the end."""
-        arrays = {"keys": keys.astype("U32"), "vectors": np.asarray(made.vectors, np.float32)}
+        arrays: dict[str, Any] = {
+            "keys": keys.astype("U32"),
+            "vectors": np.asarray(made.vectors, np.float32),
+        }
         if made.truncated is not None:
             arrays["truncated"] = made.truncated
         self.folder.mkdir(parents=True, exist_ok=True)
         name = sha256(b"".join(keys)).hexdigest()[:16]
         with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".tmp", delete=False) as file:
-            np.savez(file, allow_pickle=False, **arrays)
+            np.savez(file, **arrays)
         os.replace(file.name, self.folder / f"{name}.npz")
 
 
