@@ -65,10 +65,11 @@ class RayExecutor:
     def map(
         self, function: Callable[[Block], Made], blocks: Iterable[Block]
     ) -> Iterator[Done[Made]]:
-        items = [{"number": n, "block": _Sealed(block)} for n, block in enumerate(blocks)]
-        if len(items) < 2:
-            yield from PLAIN.map(function, [item["block"].value for item in items])
+        listed = list(blocks)
+        if len(listed) < 2:
+            yield from PLAIN.map(function, listed)
             return
+        items = [{"number": n, "block": _Sealed(block)} for n, block in enumerate(listed)]
         self._start()
         data = self._ray.data
         try:

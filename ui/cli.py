@@ -59,7 +59,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 traces_app = typer.Typer(help="Look at imported traces.", no_args_is_help=True)
-sets_app = typer.Typer(help="Look at candidate sets, release them, compare and restore versions.", no_args_is_help=True)
+sets_app = typer.Typer(
+    help="Look at candidate sets, release them, compare and restore versions.", no_args_is_help=True
+)
 app.add_typer(traces_app, name="traces")
 app.add_typer(sets_app, name="sets")
 app.add_typer(audit_app)  # no name: its commands stand beside the others

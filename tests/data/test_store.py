@@ -192,7 +192,8 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "url", ["", "sqlite://", "sqlite:///:memory:", "postgresql://h", "nosuch://x", "mysql://h/d", "://"]
+    "url",
+    ["", "sqlite://", "sqlite:///:memory:", "postgresql://h", "nosuch://x", "mysql://h/d", "://"],
 )
 def test_an_address_that_is_no_file_is_refused(url):
     with pytest.raises(StoreError) as error:
