@@ -79,7 +79,6 @@ class RayExecutor:
                 compute=data.ActorPoolStrategy(
                     size=min(self.num_cpus, len(items)), max_tasks_in_flight_per_actor=1
                 ),
-                max_restarts=0,  # what ended one process would end the next
             )
             for row in mapped.iter_rows():
                 made = row["made"].value

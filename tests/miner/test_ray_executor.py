@@ -46,7 +46,7 @@ def many_blocks(monkeypatch):
 
 
 def test_planted_moves_are_mined_into_the_same_set(executor):
-    traces = planted(90).traces
+    traces = planted(180).traces
 
     plain = mine(traces, HashingEmbedder(), "x")
     with_ray = mine(traces, HashingEmbedder(), "x", MinerSettings(executor=executor))
