@@ -4,7 +4,7 @@ export HF_HUB_OFFLINE := 1
 export OMP_WAIT_POLICY := passive
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-browser test-slow test-ray explore check lint fix ui measure peers mining-peers clean
+.PHONY: help setup demo test test-browser pictures test-slow test-ray explore check lint fix ui measure peers mining-peers clean
 
 help:  ## this list
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,9 @@ test: setup  ## the tests (2 cores: under 15 minutes)
 
 test-browser: setup  ## the app in a real browser (Debian's package chromium)
 	$(BIN)/python -m pytest tests/browser -m "browser and not slow"
+
+pictures: setup  ## docs/images anew, from the store that `make demo` leaves
+	$(BIN)/python benchmarks/screenshots.py
 
 test-slow: setup  ## the tests that take minutes
 	$(BIN)/python -m pytest -m "slow and not browser"

@@ -1,0 +1,215 @@
+"""Pictures of every screen, as docs/images holds them: real data, an empty store, light and dark.
+
+    python benchmarks/screenshots.py --store demo-out/forethought.db      # the store that `make demo` leaves
+
+The store is copied and the copy is shown. Needs a Chromium (--chromium, by default /usr/bin/chromium). Pictures are 1280 x 800
+pixels with at most 256 colours, which text and charts do not miss.
+"""
+
+import argparse
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from app_speed import READY, served
+from PIL import Image
+
+from forethought.data.store import Store
+
+IMAGES = Path(__file__).parent.parent / "docs" / "images"
+SIZE = {"width": 1280, "height": 800}
+PATIENCE = 600_000  # milliseconds: a map, gaps and a model take their time on a busy machine
+DARK = ("overview", "review")  # shown in both themes
+
+
+class Camera:
+    """A window at the app, and where its pictures go."""
+
+    def __init__(self, page: Any, address: str, set_name: str, folder: Path, suffix: str) -> None:
+        self.page, self.address, self.set_name = page, address, set_name
+        self.folder, self.suffix = folder, suffix
+        page.set_default_timeout(PATIENCE)
+
+    def open(self, screen: str, more: str = "") -> None:
+        self.page.goto(f"{self.address}/{screen}?set={self.set_name}&user=ann{more}")
+        self.page.locator("h1").wait_for()
+        self.ready()
+
+    def ready(self) -> None:
+        self.page.wait_for_function(READY, polling=50)
+        self.page.wait_for_function("document.fonts.status === 'loaded'")
+        self.page.wait_for_timeout(1500)  # a chart's last frame tells nobody
+
+    def click(self, label: str) -> None:
+        self.page.get_by_role("button", name=label).first.click()
+        self.ready()
+
+    def choose(self, label: str) -> None:
+        self.page.locator("[data-testid=stMain]").get_by_text(label, exact=True).first.click()
+        self.ready()
+
+    def take(self, name: str) -> None:
+        """The picture, with few colours: a third of the size."""
+        path = self.folder / f"{name}{self.suffix}.png"
+        self.page.screenshot(path=path)
+        with Image.open(path) as picture:
+            few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
+        print(f"{path.name}: {path.stat().st_size / 1000:.0f} kB", flush=True)
+
+
+def review(camera: Camera) -> None:
+    camera.open("review")
+    camera.take("review")
+
+
+def merge(camera: Camera) -> None:
+    camera.open("review")
+    camera.page.keyboard.press("m")
+    camera.page.get_by_text("This one survives").wait_for()
+    camera.page.locator("[data-testid=stCheckbox] label").first.click()
+    camera.page.get_by_text("What comes of it").wait_for()
+    camera.ready()
+    camera.take("merge")
+
+
+def split(camera: Camera) -> None:
+    camera.open("review")
+    camera.page.keyboard.press("s")
+    camera.page.get_by_text("Split it").wait_for()
+    camera.ready()
+    camera.take("split")
+
+
+def gaps(camera: Camera) -> None:
+    camera.open("gaps")
+    camera.click("Find the gaps")
+    camera.page.get_by_text("are uncovered").wait_for()
+    camera.ready()
+    camera.take("gaps")
+
+
+def map_of_thoughts(camera: Camera) -> None:
+    camera.open("map")
+    camera.click("Draw the map")
+    plot = camera.page.locator("[data-testid=stVegaLiteChart] canvas").first
+    plot.wait_for()
+    camera.ready()
+    box = plot.bounding_box()
+    mouse = camera.page.mouse
+    mouse.move(box["x"] + 0.35 * box["width"], box["y"] + 0.3 * box["height"])
+    mouse.down()
+    mouse.move(box["x"] + 0.55 * box["width"], box["y"] + 0.55 * box["height"], steps=5)
+    mouse.up()
+    camera.page.wait_for_timeout(2000)
+    camera.ready()
+    camera.take("map")
+
+
+def play(camera: Camera) -> None:
+    camera.open("play")
+    camera.click("Score the candidates")
+    camera.page.get_by_text("Every candidate").wait_for()
+    camera.ready()
+    camera.take("play")
+
+
+def versions(camera: Camera) -> None:
+    camera.open("versions", "&versions-look=Compare")
+    camera.take("versions")
+
+
+def traces(camera: Camera) -> None:
+    camera.open("traces")
+    grid = camera.page.locator("[data-testid=stDataFrame] canvas").first
+    grid.click(position={"x": 12, "y": 45})
+    camera.page.get_by_text("Turn 1", exact=True).wait_for()
+    camera.ready()
+    camera.take("traces")
+
+
+def plain(screen: str) -> Callable[[Camera], None]:
+    def take(camera: Camera) -> None:
+        camera.open(screen)
+        camera.take(screen)
+
+    return take
+
+
+SCREENS: dict[str, Callable[[Camera], None]] = {
+    "overview": plain("overview"),
+    "review": review,
+    "merge": merge,
+    "split": split,
+    "gaps": gaps,
+    "map": map_of_thoughts,
+    "table": plain("table"),
+    "play": play,
+    "versions": versions,
+    "export": plain("export"),
+    "traces": traces,
+    "runs": plain("runs"),
+}
+EMPTY = ("overview", "traces", "runs")  # what a new store shows
+
+
+def copied(source: Path, target: Path) -> Path:
+    """The store with what its log holds, too."""
+    with sqlite3.connect(source) as old, sqlite3.connect(target) as new:
+        old.backup(new)
+    return target
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--store", type=Path, default=Path("demo-out/forethought.db"))
+    parser.add_argument("--set", dest="set_name", default="demo")
+    parser.add_argument("--only", nargs="*", help=f"of {', '.join(SCREENS)} and empty")
+    parser.add_argument("--theme", choices=("light", "dark"), help="every screen in this theme")
+    parser.add_argument("--out", type=Path, default=IMAGES)
+    parser.add_argument("--chromium", default=shutil.which("chromium") or "/usr/bin/chromium")
+    options = parser.parse_args()
+    from playwright.sync_api import sync_playwright
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as folder, sync_playwright() as player:
+        browser = player.chromium.launch(
+            executable_path=options.chromium, args=["--no-sandbox", "--force-color-profile=srgb"]
+        )
+        store = copied(options.store, Path(folder) / "forethought.db")
+        shown(browser, store, options)
+        if not options.only or "empty" in options.only:
+            empty = Path(folder) / "empty.db"
+            Store.open(empty).close()
+            with served(empty) as address:
+                camera = camera_at(browser, address, options, "light", "-empty")
+                for name in EMPTY:
+                    SCREENS[name](camera) if name != "traces" else plain("traces")(camera)
+
+
+def shown(browser: Any, store: Path, options: argparse.Namespace) -> None:
+    """Every screen with data, light; some dark."""
+    names = [name for name in SCREENS if not options.only or name in options.only]
+    with served(store) as address:
+        for theme in (options.theme,) if options.theme else ("light", "dark"):
+            suffix = "-dark" if theme == "dark" else ""
+            camera = camera_at(browser, address, options, theme, suffix)
+            for name in names:
+                if theme == "light" or options.theme or name in DARK:
+                    SCREENS[name](camera)
+
+
+def camera_at(
+    browser: Any, address: str, options: argparse.Namespace, theme: str, suffix: str
+) -> Camera:
+    context = browser.new_context(viewport=SIZE, color_scheme=theme)
+    return Camera(context.new_page(), address, options.set_name, options.out, suffix)
+
+
+if __name__ == "__main__":
+    main()
