@@ -37,6 +37,9 @@ export default function () {
       box().setSelectionRange(box().value.length, box().value.length);
     }
   });
+  document.addEventListener("pointerup", () => setTimeout(() => {  // a box ticked by mouse holds no key back
+    if (document.activeElement?.matches("input[type=checkbox]")) document.activeElement.blur();
+  }, 50), true);
   document.addEventListener("input", (event) => {
     if (event.target !== box()) return;
     clearTimeout(timer);

@@ -59,6 +59,7 @@ def app_command(serving: Serving) -> list[str]:
         *("--server.headless", "true" if serving.headless else "false"),
         *("--server.showEmailPrompt", "false"),
         *("--server.fileWatcherType", "none"),
+        *("--runner.fastReruns", "false"),  # else two keys at once run in two threads on one desk
         *("--browser.gatherUsageStats", "false"),
         *("--browser.serverAddress", "localhost" if local else serving.host),
         *("--client.toolbarMode", "viewer"),  # the menu with the choice of theme, no Deploy

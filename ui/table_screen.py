@@ -224,8 +224,8 @@ def _decisions(table: Table, ticked: int, matching: int) -> None:
 def _preview(table: Table) -> None:
     """What a decision over many would change, before it does."""
     proposal = table.proposal
-    if proposal is None:
-        return
+    if proposal is None:  # decided or given up: the dialog closes, the page behind it is drawn anew
+        st.rerun()
     number, word = len(proposal.versions), DECISIONS[proposal.status]
     plural = "s" * (number != 1)
     st.subheader(f"{word}: {number:,} candidate{plural}")

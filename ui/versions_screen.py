@@ -154,6 +154,10 @@ def _release(desk: Archive, release: Release, *, may: bool) -> None:
 
 
 def _confirm(desk: Archive) -> None:
+    if (
+        desk.to_restore is None
+    ):  # done or given up: the dialog closes, the page behind it is drawn anew
+        st.rerun()
     st.text(
         f"The set becomes what it was in release {desk.to_restore}: wordings, statuses, order. "
         "What the release lacks goes to the recycle bin. One undo takes it back."
