@@ -95,7 +95,7 @@ def gaps(camera: Camera) -> None:
 def map_of_thoughts(camera: Camera) -> None:
     camera.open("map")
     camera.click("Draw the map")
-    plot = camera.page.locator("[data-testid=stVegaLiteChart] canvas").first
+    plot = camera.page.locator("[data-testid=stVegaLiteChart] svg").first
     plot.wait_for()
     camera.ready()
     box = plot.bounding_box()

@@ -85,7 +85,7 @@ def test_gaps_and_map(ann):
     is_whole(ann)
     ann.go("Map")
     ann.click("Draw the map")
-    expect(ann.main.locator("[data-testid=stVegaLiteChart] canvas").first).to_be_visible()
+    expect(ann.main.locator("[data-testid=stVegaLiteChart] svg").first).to_be_visible()
     is_whole(ann)
 
 
