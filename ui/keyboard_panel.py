@@ -43,8 +43,10 @@ export default function () {
   document.addEventListener("input", (event) => {
     if (event.target !== box()) return;
     clearTimeout(timer);
-    timer = setTimeout(() => event.target.dispatchEvent(
-      new KeyboardEvent("keydown", { key: "Enter", ctrlKey: true, bubbles: true })), 600);
+    timer = setTimeout(() => {  // released, too: a key that is held keeps every shortcut from working
+      for (const type of ["keydown", "keyup"])
+        event.target.dispatchEvent(new KeyboardEvent(type, { key: "Enter", ctrlKey: true, bubbles: true }));
+    }, 600);
   });
 }
 """

@@ -4,7 +4,7 @@ What would leave this machine or run is noted by the `Visitor`, who fails for it
 """
 
 import pytest
-from hostile_store import ATTACK, LONG, MARK, NAME, hostile_store
+from hostile_store import ATTACK, LONG, MARK, NAME, TEXTS, hostile_store
 from playwright.sync_api import expect
 from served_app import served
 from visitor import Visitor
@@ -12,6 +12,8 @@ from visitor import Visitor
 from forethought.ui.charts import legible
 
 pytestmark = pytest.mark.browser
+
+MANY = len(TEXTS)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def test_review_and_all_beside_it(ann):
     ann.sees("This one survives")
     is_whole(ann, ATTACK)
     ann.press("b")
-    ann.has_open(1, 16)
+    ann.has_open(1, MANY)
     ann.press("s")
     ann.sees("Parts")
     is_whole(ann, MARK)
@@ -71,9 +73,9 @@ def test_review_and_all_beside_it(ann):
 
 def test_the_longest_text(ann):
     ann.open("Review", NAME)
-    ann.has_open(1, 16)
+    ann.has_open(1, MANY)
     ann.press("Escape", "Left")
-    ann.has_open(16, 16)
+    ann.has_open(MANY, MANY)
     expect(ann.wording).to_have_value(LONG)
     is_whole(ann)
 
@@ -94,7 +96,7 @@ def test_table(ann):
     choose(ann, "Saved views")
     is_whole(ann, NAME)
     ann.press("Escape")
-    ann.page.get_by_text("all 16 that match").click()
+    ann.page.get_by_text(f"all {MANY} that match").click()
     ann.click("Accept …")
     expect(ann.page.get_by_role("dialog")).to_contain_text(MARK)
     is_whole(ann)

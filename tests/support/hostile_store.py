@@ -16,7 +16,7 @@ ATTACK = (
     f"{MARK} ![p](http://127.0.0.1:9/p.png) ![q](https://elsewhere.example/q.png) "
     "[c](javascript:attacked()) </script><script>attacked()</script> <iframe src='https://elsewhere.example'>"
 )
-FORMULAS = ("=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "＝1", "- check the file first")
+FORMULAS = ("=1+1", "+1", "-1", "@SUM(1)", "\t=1", "\r=2", "＝1", "- check the file first")
 BIDI = "\u202eto the left\u2066 and \u2067back\u2069 \u200f\u061cשלום"
 LONG = "All work and no play. " * 50_000  # 1.1 MB
 NAME = "hostile <b>set</b> ![s](https://elsewhere.example/s.png)"
