@@ -57,15 +57,6 @@ class Landscape(NamedTuple):
     state: int
 
 
-class Box(NamedTuple):
-    """A part of the plane, ends included."""
-
-    left: float
-    right: float
-    bottom: float
-    top: float
-
-
 def landscape_of(
     store: Store, set_name: str, roster: Roster, make: Callable[[], Embedder] | None = None
 ) -> Computation[Landscape]:
@@ -112,11 +103,6 @@ def laid_out(vectors: np.ndarray) -> np.ndarray:
     return (
         2 * (plane - low) / np.maximum(high - low, 1e-9) - 1
     )  # its axes mean nothing: both are filled
-
-
-def inside(points: Sequence[Point], box: Box) -> list[Point]:
-    """The points in a part of the plane."""
-    return [p for p in points if box.left <= p.x <= box.right and box.bottom <= p.y <= box.top]
 
 
 def actions_of(points: Sequence[Point]) -> tuple[str, ...]:

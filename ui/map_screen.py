@@ -1,10 +1,9 @@
-"""Thoughts on a plane: draw a box around some, read them, make a candidate of them. Decides nothing."""
+"""Thoughts on a plane: draw a line around some, read them, make a candidate of them. Decides nothing."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -12,20 +11,21 @@ from ..data.commands import NewCandidate
 from ..data.errors import ForethoughtError
 from ..data.store import Store
 from ..miner.embed import Embedder
-from . import cards, landscape, plots, wording_panel
+from . import cards, landscape, wording_panel
 from .cards import Button, counted
 from .charts import legible, shortened
 from .computations import Computation
 from .curation import Notice
-from .landscape import Box, Landscape, Point, landscape_asked_for, landscape_of
+from .landscape import Landscape, Point, landscape_asked_for, landscape_of
+from .map_plot import Dot, map_plot
 from .roster import Roster, roster_of
 from .wording import advice
 
 SOON = 1  # seconds to the next look at what is being drawn
 LABELS = 6  # that have a colour of their own; the rest share one
-LAST, SAID, BRUSH = "map-last", "map-said", "box"
+LAST, SAID = "map-last", "map-said"
 OTHERS, NONE = "others", "none assigned"
-LISTED = 300  # thoughts of a box that are listed
+LISTED = 300  # thoughts inside that are listed
 Make = Callable[[], Embedder]
 
 
@@ -91,7 +91,7 @@ def _wait(asked: Computation[Landscape]) -> None:
 
 
 def _map(roster: Roster, found: Landscape) -> list[Point]:
-    """The map; the points in the box that was drawn on it."""
+    """The map; the points in what was drawn on it."""
     colour = Colour(
         st.segmented_control(
             "Colour by", list(Colour), default=Colour.CANDIDATE, key="map-colour", required=True
@@ -102,21 +102,23 @@ def _map(roster: Roster, found: Landscape) -> list[Point]:
     common = [label for label, _ in Counter(labels).most_common(LABELS)]
     colours = [*common, *([OTHERS] if len(set(labels)) > len(common) else [])]
     dots = [
-        plots.Dot(p.x, p.y, label if label in common else OTHERS, legible(p.text))
+        Dot(p.turn, p.x, p.y, label if label in common else OTHERS, legible(p.text))
         for p, label in zip(found.points, labels, strict=True)
     ]
-    event = st.altair_chart(
-        plots.map_plot(dots, colours, BRUSH),
+    event = st.plotly_chart(
+        map_plot(dots, colours),
         width="stretch",
         key=f"map-{colour.value}-{found.state}",
         on_select="rerun",
-        selection_mode=BRUSH,
+        selection_mode=("lasso", "box"),
+        config={"displaylogo": False, "modeBarButtonsToRemove": ["autoScale2d", "toImage"]},
     )
     st.caption(
         f"{len(found.points):,} of {found.num_turns:,} mine turns, every source and action among them. "
-        "Nearness tells, distance and direction do not. Draw a box around some."
+        "Nearness tells, distance and direction do not. Draw a line around some."
     )
-    return _inside(found.points, event)
+    taken = {point["customdata"][0] for point in event["selection"]["points"]}
+    return [point for point in found.points if point.turn in taken]
 
 
 def _labels(roster: Roster, points: Sequence[Point], colour: Colour) -> list[str]:
@@ -128,20 +130,11 @@ def _labels(roster: Roster, points: Sequence[Point], colour: Colour) -> list[str
     return [texts.get(point.candidate, NONE) for point in points]
 
 
-def _inside(points: Sequence[Point], event: Any) -> list[Point]:
-    """What lies in the box; a box of no extent is none."""
-    drawn = event["selection"].get(BRUSH) or {}
-    if len(drawn.get("x", ())) != 2 or len(drawn.get("y", ())) != 2:
-        return []
-    (left, right), (bottom, top) = sorted(drawn["x"]), sorted(drawn["y"])
-    return landscape.inside(points, Box(left, right, bottom, top))
-
-
 def _chosen(store: Store, name: str, roster: Roster, points: list[Point]) -> None:
     if not points:
-        st.info("Draw a box on the map: its thoughts are listed here, and become a candidate.")
+        st.info("Draw a line around some thoughts: they are listed here, and become a candidate.")
         return
-    st.subheader(f"{counted(len(points), 'thought')} in the box")
+    st.subheader(f"{counted(len(points), 'thought')} inside")
     key = "-".join((points[0].turn, points[-1].turn, str(len(points))))
     taken = _listed(roster, points, key)
     wording = f"map-wording-{name}"
@@ -170,7 +163,7 @@ def _chosen(store: Store, name: str, roster: Roster, points: list[Point]) -> Non
 
 
 def _listed(roster: Roster, points: list[Point], key: str) -> list[Point]:
-    """The thoughts in the box; those of the rows that are picked, or all."""
+    """The thoughts inside; those of the rows that are picked, or all."""
     listed = points[:LISTED]
     event = st.dataframe(
         [

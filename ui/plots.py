@@ -28,15 +28,6 @@ class Bar(NamedTuple):
     is_taken: bool
 
 
-class Dot(NamedTuple):
-    """A thought on the map, and what it is coloured by."""
-
-    x: float
-    y: float
-    label: str
-    text: str
-
-
 def recovery_plot(curve: Sequence[Point], constant: float | None) -> alt.LayerChart:
     """Recovery against the set's size with its interval; the best constant as a dashed line."""
     data = alt.Data(values=[point._asdict() for point in curve])
@@ -133,33 +124,6 @@ def scores_plot(bars: Sequence[Bar]) -> alt.Chart:
             tooltip=["candidate:N", alt.Tooltip("score:Q", format=".3f")],
         )
         .properties(height=alt.Step(22))
-    )
-
-
-def map_plot(dots: Sequence[Dot], colours: Sequence[str], brush: str) -> alt.Chart:
-    """Thoughts on a plane, coloured by their labels, of which `colours` are the domain; `brush` names the box one draws."""
-    box = alt.selection_interval(name=brush)
-    scale = alt.Scale(domain=list(colours), range=list(PALETTE[: len(colours)]))
-    hidden = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
-    fixed = alt.Scale(domain=[-1.1, 1.1])
-    return (
-        alt.Chart(alt.Data(values=[dot._asdict() for dot in dots]))
-        .mark_circle(size=22)
-        .encode(
-            x=alt.X("x:Q", axis=hidden, scale=fixed),
-            y=alt.Y("y:Q", axis=hidden, scale=fixed),
-            color=alt.Color(
-                "label:N",
-                title=None,
-                scale=scale,
-                sort=list(colours),
-                legend=alt.Legend(orient="top", columns=2, labelLimit=190, symbolOpacity=1),
-            ),
-            opacity=alt.condition(box, alt.value(0.75), alt.value(0.12)),
-            tooltip=["text:N", "label:N"],
-        )
-        .add_params(box)
-        .properties(height=520)
     )
 
 

@@ -62,7 +62,7 @@ def test_two_keys_at_once_make_no_conflict_with_oneself(store, make_set, visit):
     assert statuses(store, name)[0] is Status.ACCEPTED
     assert statuses(store, name)[1] in (Status.PROPOSED, Status.REJECTED)
     expect(ann.main).not_to_contain_text("changed")
-    ann.press("Left")
+    ann.press("ArrowLeft")
     ann.ready()
     expect(ann.main).not_to_contain_text("changed")
 

@@ -1,4 +1,4 @@
-"""Working on a set in a browser: many at once, merge, split, a gap filled, a box on the map, a release that is exported."""
+"""Working on a set in a browser: many at once, merge, split, a gap filled, a lasso on the map, a release that is exported."""
 
 import json
 from pathlib import Path
@@ -112,22 +112,14 @@ def test_a_gap_becomes_a_candidate(store, make_set, visit):
     ann.sees("A new candidate stands at the end of the set")
 
 
-def test_a_box_on_the_map_becomes_a_candidate(store, make_set, visit):
+def test_a_lasso_on_the_map_becomes_a_candidate(store, make_set, visit):
     name, ann = make_set(THREE[2:], "bridge"), visit()
     ann.open("Map", name)
     ann.click("Draw the map")
-    plot = ann.main.locator("[data-testid=stVegaLiteChart] svg").first
-    expect(plot).to_be_visible()
+    expect(ann.map).to_be_visible()
     ann.ready()
-    box = plot.bounding_box()
-    assert box is not None
-    mouse = ann.page.mouse
-    mouse.move(box["x"] + 60, box["y"] + 20)
-    mouse.down()
-    mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
-    mouse.move(box["x"] + box["width"] - 20, box["y"] + box["height"] - 60, steps=4)
-    mouse.up()
-    ann.sees("in the box")
+    ann.lasso((0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98))
+    ann.sees("inside")
     wording = ann.page.get_by_role("textbox", name="Wording of a new candidate")
     wording.fill("I should think about it.")
     ann.press("Tab")

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 PATIENCE = 60  # seconds, on a machine that others keep busy
 READY = "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-PAINTED = "!document.querySelector('[data-testid=stMain] [data-stale=true]')"
+PAINTED = "!document.querySelector('[data-stale=true], [data-testid=stSkeleton]')"
 HOOKS = "for (const name of ['alert', 'confirm', 'prompt', 'attacked']) window[name] = () => { window.__ran = true; };"
 
 expect.set_options(timeout=PATIENCE * 1000)
@@ -84,6 +84,11 @@ class Visitor:
     def wording(self) -> Locator:
         return self.page.locator(".st-key-wording-box textarea")
 
+    @property
+    def map(self) -> Locator:
+        """Where one draws on the map's dots."""
+        return self.main.locator("[data-testid=stPlotlyChart] .nsewdrag").first
+
     def sees(self, text: str) -> None:
         """Waits until the page says it."""
         expect(self.main).to_contain_text(text)
@@ -93,6 +98,17 @@ class Visitor:
         expect(self.heading).to_have_text(f"Candidate {number} of {total}")
         expect(self.button("Accept")).to_be_enabled()
         self.page.wait_for_function("window.forethoughtKeyboard === true")
+
+    def lasso(self, *corners: tuple[float, float]) -> None:
+        """Draw through these places of the map, as shares of its width and height, and back to the first."""
+        box = self.map.bounding_box()
+        assert box is not None
+        places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+        self.page.mouse.move(*places[0])
+        self.page.mouse.down()
+        for place in (*places[1:], places[0]):
+            self.page.mouse.move(*place, steps=6)
+        self.page.mouse.up()
 
     def ready(self) -> None:
         """Waits until the script has run."""

@@ -1,4 +1,4 @@
-"""The map, run: alike thoughts lie together, the same map each time, and a box becomes a candidate."""
+"""The map, run: alike thoughts lie together, the same map each time, and what a lasso holds becomes a candidate."""
 
 import json
 
@@ -14,11 +14,10 @@ from streamlit.testing.v1 import AppTest
 from forethought.data.candidates import CandidateSet
 from forethought.data.store import Store
 from forethought.ui import landscape
-from forethought.ui.landscape import Box, Landscape, Point
+from forethought.ui.landscape import Landscape
 from forethought.ui.roster import roster_of
 
 NAME = "search-v1"
-EVERYWHERE = {"x": [-2.0, 2.0], "y": [-2.0, 2.0]}
 
 
 def screen(store):  # AppTest runs the source of this function alone
@@ -63,13 +62,22 @@ def landscape_of(store: Store) -> Landscape:
     return found
 
 
-def boxed(at: AppTest, box: dict) -> AppTest:
-    """Draw a box on the chart, as a browser says it."""
+def chart_of(at: AppTest):
+    return at.get("plotly_chart")[0].proto
+
+
+def lassoed(at: AppTest, turns: list[str]) -> AppTest:
+    """Draw a line around the dots of these turns, as a browser says it."""
     states = at._tree.get_widget_states()
     state = states.widgets.add()
-    state.id = at.get("vega_lite_chart")[0].proto.id
-    state.string_value = json.dumps({"selection": {"box": box}})
+    state.id = chart_of(at).id
+    points = [{"customdata": [turn]} for turn in turns]
+    state.string_value = json.dumps({"selection": {"points": points}})
     return at._run(states)
+
+
+def turns_of(store: Store) -> list[str]:
+    return [point.turn for point in landscape_of(store).points]
 
 
 def test_every_mine_turn_is_a_point_with_its_facts(store):
@@ -116,14 +124,10 @@ def test_any_number_of_vectors_has_a_place_each(count, dimensions):
     assert np.isfinite(plane).all()
 
 
-def test_a_box_holds_its_ends_and_nothing_outside():
-    points = [Point(str(n), float(n), 0.0, "", "", "", "", "") for n in range(5)]
-
-    assert [p.turn for p in landscape.inside(points, Box(1, 3, 0, 0))] == ["1", "2", "3"]
-
-
-def test_a_box_becomes_a_candidate_with_its_turns(store):
-    at = boxed(drawn(store), EVERYWHERE)
+def test_what_the_lasso_holds_becomes_a_candidate_with_its_turns(store):
+    at = drawn(store)
+    some = turns_of(store)[3:9]
+    at = lassoed(at, some)
     assert not at.exception
     assert at.button(key="make-a-candidate").disabled
     at.text_area(key=f"map-wording-{NAME}").input("I should look this up first.").run()
@@ -131,13 +135,13 @@ def test_a_box_becomes_a_candidate_with_its_turns(store):
 
     made = store.candidate_set(NAME).candidates[-1]
     assert made.text == "I should look this up first."
-    assert set(made.support) == {point.turn for point in landscape_of(store).points}
+    assert set(made.support) == set(some)
     assert any("new candidate stands" in success.value for success in at.success)
     assert any("last changes" in caption.value for caption in at.caption)
 
 
 def test_a_wording_that_the_set_has_is_refused_and_stays_typed(store):
-    at = boxed(drawn(store), EVERYWHERE)
+    at = lassoed(drawn(store), turns_of(store))
     text = store.candidate_set(NAME).candidates[0].text
     at.text_area(key=f"map-wording-{NAME}").input(text).run()
     at.button(key="make-a-candidate").click().run()
@@ -153,21 +157,30 @@ def test_it_is_coloured_by_what_is_chosen(store, colour):
     at.segmented_control(key="map-colour").set_value(colour).run()
 
     assert not at.exception
-    spec = json.loads(at.get("vega_lite_chart")[0].proto.spec)
-    assert spec["encoding"]["color"]["scale"]["domain"]
+    figure = json.loads(chart_of(at).spec)
+    named = [group["name"] for group in figure["data"]]
+    assert named
+    assert len(set(named)) == len(named)
+    told = [row[0] for group in figure["data"] for row in group["customdata"]]
+    assert sorted(told) == sorted(turns_of(store)), "every thought is one dot"
 
 
 def test_hostile_text_is_text(tmp_path):
     runs = tuple(trace(text, text, tool=text[:50]) for text in HOSTILE * 3)
     store = curated(tmp_path / "hostile.db", mined(NAME, tuple((t, ()) for t in HOSTILE)))
     store.add(runs)
-    at = boxed(drawn(store), EVERYWHERE)
+    at = drawn(store)
+    at = lassoed(at, turns_of(store))
 
     assert not at.exception
     kinds = (at.markdown, at.caption, at.title, at.subheader, at.info, at.warning)
     values = [element.value for kind in kinds for element in kind]
     assert not any(text[:12] in value for value in values for text in HOSTILE)
-    json.loads(at.get("vega_lite_chart")[0].proto.spec)
+    shown = [
+        *(group["name"] for group in json.loads(chart_of(at).spec)["data"]),
+        *(text for group in json.loads(chart_of(at).spec)["data"] for text in group["text"]),
+    ]
+    assert not any("<" in text.replace("<br>", "") for text in shown)
 
 
 def test_without_thoughts_or_a_set_the_page_says_what_to_do(tmp_path):
