@@ -34,8 +34,9 @@ from forethought.scorer.pruning import Pruned, Rule, select_pruning
 from forethought.scorer.score import score_sharing_context
 from forethought.scorer.selection import Normalisation
 from forethought.scorer.two_level import LARGE, Grouping, agreement
-from forethought.ui.auditing import Corpus, held_out, pool_of
+from forethought.ui.auditing import Corpus, pool_of
 from forethought.ui.demo import SAMPLES, SOURCE
+from forethought.ui.held_out import held_out
 from forethought.ui.importing import import_traces
 from forethought.ui.wiring import make_embedder
 

@@ -46,6 +46,11 @@ class Database:
         self._reader = self.engine.execution_options(**self.backend.READING)
         self._writer = self.engine.execution_options(writes=True)
 
+    @property
+    def address(self) -> str:
+        """With the password, for another process; never to be shown."""
+        return self.engine.url.render_as_string(hide_password=False)
+
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """One consistent view; anything changed in it is not kept."""

@@ -15,6 +15,7 @@ from hashlib import blake2b, sha256
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from zipfile import BadZipFile
 from zlib import error as ZlibError
@@ -144,7 +145,7 @@ class CachedEmbedder:
     `executor` says where shards are computed.
 
     Holds the keys of what is stored, 40 bytes a text, and reads vectors shard by shard. A shard that cannot be read is
-    thrown away with a warning, and its texts are embedded again.
+    thrown away with a warning, and its texts are embedded again. Threads that share it wait for each other.
     """
 
     def __init__(self, embedder: Embedder, folder: Path, executor: Executor = PLAIN) -> None:
@@ -153,6 +154,7 @@ class CachedEmbedder:
         self._root = folder
         self._shards: dict[int, Path] = {}
         self._numbers = count()
+        self._lock = Lock()
         self._keys = np.zeros(0, "S32")  # (stored,) in order
         self._places = np.zeros((0, 2), np.int32)  # (stored, 2): shard, row in it
 
@@ -167,6 +169,10 @@ class CachedEmbedder:
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         if not texts:
             return np.zeros((0, 1), np.float32)
+        with self._lock:
+            return self._embed(texts)
+
+    def _embed(self, texts: Sequence[str]) -> np.ndarray:
         by_key = {_key(text): text for text in texts}
         keys = np.array(sorted(by_key), "S32")
         self._find_shards()

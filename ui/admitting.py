@@ -16,7 +16,8 @@ from ..miner.admission import ChooseGains
 from ..scorer.audit import AuditModels, AuditTexts
 from ..scorer.model import LanguageModel
 from ..scorer.recovery import free_gains, gains_of
-from .auditing import beginnings_of, held_out, rendered_turns
+from .auditing import beginnings_of, rendered_turns
+from .held_out import held_out
 from .recording import record_turns
 
 ADMISSION_TURNS = 96

@@ -18,11 +18,10 @@ from ..miner.embed import Embedder
 from ..miner.thoughts import thoughts_of
 from . import fitted
 from .access import Actor, Right
-from .auditing import held_out
 from .charts import legible, shortened
-from .comparing import coverage_difference
 from .computations import PROCESS, Computation, Report
 from .curation import Notice
+from .held_out import held_out
 from .roster import Roster, roster_of
 
 PAGE = 50  # commands of the log listed at once
@@ -152,6 +151,8 @@ def coverage_of_both(
     first, second = (_set_at(store, set_name, version) for version in (a, b))
 
     def compute(report: Report) -> dict[str, object]:
+        from .comparing import coverage_difference  # loads torch: not before somebody compares
+
         mask = fitted.mask_of(store, set_name).result(None)
         report("reading the turns")
         turns = held_out(list(store.traces(basis.source)), Split.CHOOSE, COMPARED_TURNS)

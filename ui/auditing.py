@@ -6,7 +6,6 @@ what one knows goes to the other as data.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..data.candidates import Candidate, CandidateSet
 from ..data.errors import NothingToDo
 from ..data.identity import Split, candidate_id
 from ..data.render import kind_beginnings, render_action, render_context, worked_example
-from ..data.traces import Outcome, Trace, turn_id
+from ..data.traces import Trace, turn_id
 from ..miner.coverage import COVERED_AT
 from ..miner.thoughts import Thought, thoughts_of
 from ..scorer.audit import (
@@ -38,6 +37,7 @@ from ..scorer.selection import Normalisation
 from ..scorer.slices import by_candidate, slices
 from ..scorer.summary import Facts, summarise, trial
 from .corpus import Corpus
+from .held_out import PickedTurn, held_out
 from .judging import JudgedPair, calibrate_coverage
 from .recording import record_turns
 from .set_facts import nearest_of_turns, set_facts
@@ -45,7 +45,6 @@ from .wiring import token_counter
 
 POOL_SIZE = 64
 BIAS_TURNS = 16
-LONGEST_THOUGHT = 20_000  # characters; a longer one fits no context beside the turn's own
 Json = dict[str, Any]
 Progress = Callable[[int, int], None]
 
@@ -161,14 +160,6 @@ def assign_turns(
     return labels
 
 
-@dataclass(frozen=True)
-class PickedTurn:
-    """A turn to audit, by its trace and its index."""
-
-    trace: Trace
-    index: int
-
-
 def pick_turns(traces: Sequence[Trace], plan: AuditPlan) -> tuple[list[PickedTurn], list[Thought]]:
     """The *test* and *choose* turns to audit and their thoughts, in the same order."""
     test = held_out(traces, Split.TEST, plan.test_turns, plan.seed)
@@ -180,38 +171,6 @@ def pick_turns(traces: Sequence[Trace], plan: AuditPlan) -> tuple[list[PickedTur
     picked = test + held_out(traces, Split.CHOOSE, plan.choose_turns, plan.seed)
     by_id = {thought.turn: thought for thought in thoughts_of(turn.trace for turn in picked)}
     return picked, [by_id[turn_id(turn.trace.id, turn.index)] for turn in picked]
-
-
-def held_out(
-    traces: Sequence[Trace], split: Split, limit: int | None, seed: int = 0
-) -> list[PickedTurn]:
-    """At most `limit` plain turns of a split, of traces that did not fail, in an order fixed by hash.
-
-    Turns whose thought is longer than LONGEST_THOUGHT are left out.
-    """
-    eligible = [
-        PickedTurn(trace, index)
-        for trace in traces
-        if trace.split is split and trace.outcome is not Outcome.FAILURE
-        for index, turn in enumerate(trace.turns)
-        if turn.is_plain and len(turn.thoughts[0]) <= LONGEST_THOUGHT
-    ]
-    return spread(eligible, seed)[:limit]
-
-
-def spread(turns: Sequence[PickedTurn], seed: int) -> list[PickedTurn]:
-    """`turns` in hash order, every question's first before any question's second."""
-
-    def order(turn: PickedTurn) -> bytes:
-        key = f"{seed}:{turn.trace.id}:{turn.index}"
-        return blake2b(key.encode(), digest_size=8).digest()
-
-    seen: dict[str, int] = {}
-    ranked = []
-    for turn in sorted(turns, key=order):
-        rank = seen[turn.trace.question] = seen.get(turn.trace.question, 0) + 1
-        ranked.append((rank, turn))
-    return [turn for _, turn in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def pool_of(thoughts: Sequence[Thought], seed: int, size: int = POOL_SIZE) -> list[str]:

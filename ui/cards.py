@@ -25,7 +25,7 @@ STATUS_COLOURS = {
 CLIP = (
     1500  # characters of a turn's surroundings that stand in a card; the whole trace has the rest
 )
-PAGE = 25  # candidates listed at once
+PAGE = 10  # candidates listed at once
 CHOSEN = "chosen_set"
 ACTOR = "actor"
 

@@ -18,14 +18,17 @@ from ..data.traces import Trace
 from ..miner.embed import Embedder
 from ..miner.mask import Mask
 from ..miner.mask_rules import MaskRules
+from .beside import Beside
 from .computations import PROCESS, Computation, Report
 from .masking import rules_of
-from .wiring import make_embedder
+from .wiring import make_embedder_beside
 
 if TYPE_CHECKING:
     from .corpus import Corpus
 
 
+BESIDE = Beside()
+BESIDE_FROM = 2000  # traces: fewer take less time than a process takes to start
 RECOUNT = 10  # seconds after which new traces are seen
 
 
@@ -50,18 +53,14 @@ def mask_of(store: Store, set_name: str) -> Computation[Mask | None]:
     """The mask of the set's traces; None where no thought can be mined."""
 
     def fit(report: Report) -> Mask | None:
-        from ..miner.mine import mineable
-
         whole = PROCESS.look(("corpus", basis))
         if whole is not None and whole.value is not None:
             return cast("Corpus", whole.value).mask
-        report("reading the traces")
-        try:
-            thoughts = mineable(_traces(store, basis))
-        except NothingToDo:
-            return None
-        report(f"fitting the mask on {len(thoughts):,} thoughts")
-        return Mask.fit(thoughts, _rules(store, set_name))
+        report(f"fitting the mask on {basis.num_traces:,} traces")
+        rules = _rules(store, set_name)
+        if basis.num_traces < BESIDE_FROM:
+            return _mask(store, basis.source, rules)
+        return BESIDE.call(_mask_of_stored, store.database.address, basis.source, rules)
 
     basis = basis_of(store, set_name)
     return PROCESS.ask(("mask", basis), fit)
@@ -92,7 +91,7 @@ def corpus_asked_for(store: Store, set_name: str) -> Computation[Corpus] | None:
 @lru_cache(maxsize=1)
 def embedder() -> Embedder:
     """The embedder that the app measures likeness by."""
-    return make_embedder(None)
+    return make_embedder_beside()
 
 
 class _Traces(NamedTuple):
@@ -108,6 +107,23 @@ def _counted(store: Store, moment: int) -> _Traces:
 
 def _rules(store: Store, set_name: str) -> MaskRules:
     return rules_of(CandidateSet(set_name, (), manifest=store.manifest(set_name)))
+
+
+def _mask(store: Store, source: str | None, rules: MaskRules) -> Mask | None:
+    from ..miner.mine import mineable
+
+    try:
+        return Mask.fit(mineable(list(store.traces(source))), rules)
+    except NothingToDo:
+        return None
+
+
+def _mask_of_stored(address: str, source: str | None, rules: MaskRules) -> Mask | None:
+    store = Store.open(address)
+    try:
+        return _mask(store, source, rules)
+    finally:
+        store.close()
 
 
 def _traces(store: Store, basis: Basis) -> list[Trace]:

@@ -1,6 +1,5 @@
 """Which candidates of a set say nearly the same as a text: by an embedder's vectors once they are there, by shared words until then."""
 
-import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -18,7 +17,6 @@ from .roster import Roster
 NEAR_AT = 0.75  # cosine from which another candidate is shown while someone types
 NEAR_WORDS = 0.65  # the same of shared words
 MOST = 3
-ONE_AT_A_TIME = threading.Lock()  # the model is not made for two threads
 
 
 class Alike(NamedTuple):
@@ -68,9 +66,8 @@ def vectors_of(roster: Roster, wait: float | None = 0) -> Vectors | None:
 
     def embed(report: Report) -> np.ndarray:
         report(f"embedding {len(texts):,} candidates")
-        with ONE_AT_A_TIME:
-            _model(fitted.embedder()).embed(texts[:1])  # loads it: whoever types must not wait
-            return fitted.embedder().embed(texts)
+        _model(fitted.embedder()).embed(texts[:1])  # loads it: whoever types must not wait
+        return fitted.embedder().embed(texts)
 
     try:
         found = PROCESS.ask(("vectors", texts), embed).result(wait)
@@ -101,8 +98,7 @@ def nearest_by_words(text: str, texts: Sequence[str], most: int) -> list[int]:
 @lru_cache(maxsize=256)
 def _vector(embedder: Embedder, text: str) -> np.ndarray:
     """Past the cache on disk: what is being typed need not be kept."""
-    with ONE_AT_A_TIME:
-        return _model(embedder).embed([text])[0]
+    return _model(embedder).embed([text])[0]
 
 
 def _model(embedder: Embedder) -> Embedder:

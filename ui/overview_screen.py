@@ -61,7 +61,7 @@ def _next_steps(steps: list[NextStep]) -> None:
                 if step.page in pages:
                     st.page_link(pages[step.page], label=f"Open {step.page}")
             if step.command:
-                cards.verbatim(step.command)
+                st.text(charts.legible(f"or in a terminal: {step.command}"))
 
 
 def _recovery(report: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Replay one decision: a held-out turn or a pasted context, every candidate's score, the free thought beside it. Decides nothing."""
 
+import gc
 from collections.abc import Callable
 from functools import partial
 
@@ -32,7 +33,9 @@ CALIBRATIONS = {
 @st.cache_resource(show_spinner="Loading the language model, which takes some seconds …")
 def packaged_model() -> LanguageModel:
     """The packaged model, once for all who look."""
-    return make_model(None)
+    model = make_model(None)
+    gc.freeze()  # Streamlit collects garbage after each key press: torch's hundred thousand objects are none
+    return model
 
 
 def show(

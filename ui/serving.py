@@ -42,7 +42,11 @@ def serve(serving: Serving, *, without_login: bool = False) -> NoReturn:
         read_access(serving.auth)
         require_login_ready()
     _require_free(serving.host, serving.port)
-    print(f"Forethought: {serving.address} (Ctrl-C ends it)", file=sys.stderr, flush=True)
+    print(
+        f"Forethought: {serving.address} in some seconds (Ctrl-C ends it)",
+        file=sys.stderr,
+        flush=True,
+    )
     os.execve(sys.executable, app_command(serving), app_environment(serving))
 
 
@@ -53,7 +57,7 @@ def app_command(serving: Serving) -> list[str]:
     # A page elsewhere whose name was made to point here is not one of ours.
     own_names = (part for name in OWN_NAMES for part in ("--server.allowedHosts", name))
     return [
-        *(sys.executable, "-m", "streamlit", "run", str(HERE / "app.py")),
+        *(sys.executable, "-m", "forethought.ui.app_server", "run", str(HERE / "app.py")),
         *("--server.address", serving.host),
         *("--server.port", str(serving.port)),
         *("--server.headless", "true" if serving.headless else "false"),

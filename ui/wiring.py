@@ -80,6 +80,14 @@ def make_embedder(spec: str | None, executor: Executor = PLAIN) -> Embedder:
     return CachedEmbedder(model, cache_folder() / "vectors", executor)
 
 
+def make_embedder_beside() -> Embedder:
+    """The packaged MiniLM behind the cache on disk, in a process of its own."""
+    from ..miner.embed import CachedEmbedder, SentenceEmbedder
+    from .beside import Beside, EmbedderBeside
+
+    return CachedEmbedder(EmbedderBeside(Beside(), SentenceEmbedder()), cache_folder() / "vectors")
+
+
 def make_model(path: str | None) -> LanguageModel:
     """The packaged SmolLM2, or the causal model at `path`; float32."""
     from ..scorer.model import load_model

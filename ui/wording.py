@@ -15,7 +15,7 @@ from .likeness import Alike, alike, vectors_of
 from .review_order import doubts_of
 from .roster import Roster
 
-PATIENCE = 0.25  # seconds that a screen waits for what is being computed
+PATIENCE = 0.1  # seconds that a screen waits for what is being computed
 
 
 @dataclass(frozen=True)

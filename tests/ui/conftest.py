@@ -8,7 +8,7 @@ from forethought.ui import fitted
 
 @pytest.fixture(autouse=True)
 def _quick_likeness(monkeypatch):
-    monkeypatch.setattr(fitted, "make_embedder", lambda spec: HashingEmbedder())
+    monkeypatch.setattr(fitted, "make_embedder_beside", HashingEmbedder)
     fitted.embedder.cache_clear()
     yield
     fitted.embedder.cache_clear()

@@ -13,7 +13,8 @@ from tiny_models import tiny_model
 
 from forethought.data.identity import Split
 from forethought.scorer.audit import AuditModels, AuditTexts
-from forethought.ui.auditing import beginnings_of, held_out, rendered_turns
+from forethought.ui.auditing import beginnings_of, rendered_turns
+from forethought.ui.held_out import held_out
 from forethought.ui.recording import record_turns
 
 TRACES = runs(30)
