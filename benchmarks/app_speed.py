@@ -4,8 +4,8 @@
     python benchmarks/app_speed.py --folder out/speed    # keeps it there, and finds it again
 
 Needs playwright (`pip install playwright`) and a Chromium (--chromium, by default /usr/bin/chromium). The store is made by the
-store's own functions; a screen is ready when its script has run and what was asked for is on the page. Prints Markdown; exits 1
-where a bar is missed.
+store's own functions; a screen is ready when its script has run, the server is quiet, and what was asked for is on the
+page with nothing of it still to be drawn. Prints Markdown; exits 1 where a bar is missed.
 """
 
 import argparse
@@ -39,15 +39,15 @@ READY = (
     "document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
     " && !document.querySelector('[data-stale=true], [data-testid=stSkeleton]')"
 )
+QUIET = 40  # milliseconds without a message from the server, part of each time
 WATCH = """
-window.__runs = 0;
-const watch = () => {
-  const app = document.querySelector('[data-testid=stApp]');
-  if (!app) return setTimeout(watch, 20);
-  new MutationObserver((changes) => { window.__runs += changes.filter((c) => c.oldValue === 'running').length; })
-    .observe(app, { attributeOldValue: true, attributeFilter: ['data-test-script-state'] });  // runs that ended
+window.__messages = 0;
+window.WebSocket = class extends WebSocket {
+  constructor(...given) {
+    super(...given);
+    this.addEventListener("message", () => { window.__messages += 1; window.__last = performance.now(); });
+  }
 };
-watch();
 """
 
 
@@ -134,11 +134,13 @@ class Watch:
 
     def time(self, name: str, act: Callable[[], object], shows: str) -> None:
         """`shows`: JavaScript that is true of the screen that is waited for."""
-        runs = self.page.evaluate("window.__runs")
+        before = self.page.evaluate("window.__messages")
         started = time.perf_counter()
         act()
         self.page.wait_for_function(
-            f"window.__runs > {runs} && {READY} && ({shows})", polling=20, timeout=120_000
+            f"window.__messages > {before} && performance.now() - window.__last > {QUIET} && {READY} && ({shows})",
+            polling=20,
+            timeout=120_000,
         )
         self.seconds.setdefault(name, []).append(time.perf_counter() - started)
 
@@ -219,8 +221,8 @@ def measure(address: str, chromium: str, rounds: int) -> dict[str, list[float]]:
         review(watch, rounds)
         table(watch, rounds)
         traces(watch, rounds)
-        first_pages(browser, address, watch, max(3, rounds // 4))
         page.close()
+        first_pages(browser, address, watch, max(3, rounds // 4))
         browser.close()
     return watch.seconds
 
