@@ -95,16 +95,16 @@ def gaps(camera: Camera) -> None:
 def map_of_thoughts(camera: Camera) -> None:
     camera.open("map")
     camera.click("Draw the map")
-    plot = camera.page.locator("[data-testid=stVegaLiteChart] svg").first
+    plot = camera.page.locator("[data-testid=stPlotlyChart] .nsewdrag").first
     plot.wait_for()
     camera.ready()
     box = plot.bounding_box()
     mouse = camera.page.mouse
-    mouse.move(box["x"] + 0.35 * box["width"], box["y"] + 0.3 * box["height"])
-    mouse.down()
-    mouse.move(box["x"] + 0.55 * box["width"], box["y"] + 0.55 * box["height"], steps=5)
+    for x, y in ((0.3, 0.25), (0.6, 0.3), (0.65, 0.7), (0.35, 0.75), (0.3, 0.25)):
+        mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=5)
+        mouse.down()
     mouse.up()
-    camera.page.wait_for_timeout(2000)
+    camera.page.get_by_text("inside").wait_for()
     camera.ready()
     camera.take("map")
 
@@ -124,8 +124,8 @@ def versions(camera: Camera) -> None:
 
 def traces(camera: Camera) -> None:
     camera.open("traces")
-    grid = camera.page.locator("[data-testid=stDataFrame] canvas").first
-    grid.click(position={"x": 12, "y": 45})
+    grid = camera.page.locator("[data-testid=stDataFrame]").first.bounding_box()
+    camera.page.mouse.click(grid["x"] + 12, grid["y"] + 45)  # the box of the first row
     camera.page.get_by_text("Turn 1", exact=True).wait_for()
     camera.ready()
     camera.take("traces")

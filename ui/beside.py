@@ -3,13 +3,15 @@
 Each does one thing after another, at low priority, and ends with the app. What goes there and back is copied.
 """
 
-import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from typing import ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -27,7 +29,6 @@ class Beside:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._process: BaseProcess | None = None
         self._pipe: Connection | None = None
 
     def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -38,7 +39,7 @@ class Beside:
                 pipe.send((function, args, kwargs))
                 succeeded, value = pipe.recv()
             except (EOFError, OSError) as error:
-                self._process = None
+                self._pipe = None
                 raise ForethoughtError(
                     "the process that works beside the app was ended, perhaps for want of memory; try again"
                 ) from error
@@ -47,11 +48,14 @@ class Beside:
         return cast(T, value)
 
     def _connected(self) -> Connection:
-        if self._pipe is None or self._process is None:
-            context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks
-            self._pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            self._process.start()
+        if self._pipe is None:
+            self._pipe, theirs = Pipe()
+            # not multiprocessing's own start: it would run again what Streamlit makes the main module, the app's page
+            subprocess.Popen(
+                [sys.executable, "-m", __name__, str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+            )
             theirs.close()
         return self._pipe
 
@@ -63,13 +67,14 @@ def _serve(pipe: Connection) -> None:
     while True:
         try:
             function, args, kwargs = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             return
         try:
             answer = True, function(*args, **kwargs)
         except Exception as error:  # noqa: BLE001  raised again by who called
             answer = False, error
-        pipe.send(answer)
+        with suppress(ConnectionError):  # nobody waits any more
+            pipe.send(answer)
 
 
 class EmbedderBeside:
@@ -98,3 +103,7 @@ def _embed(embedder: SentenceEmbedder, texts: Sequence[str]) -> np.ndarray:
 
 def _truncated(embedder: SentenceEmbedder, texts: Sequence[str]) -> np.ndarray:
     return _loaded.setdefault(embedder.name, embedder).truncated(texts)
+
+
+if __name__ == "__main__":
+    _serve(Connection(int(sys.argv[1])))

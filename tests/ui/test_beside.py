@@ -16,15 +16,12 @@ from forethought.data.errors import ForethoughtError, NotFound
 from forethought.miner.embed import SentenceEmbedder
 from forethought.ui import fitted
 from forethought.ui.beside import Beside, EmbedderBeside
+from forethought.ui.wiring import open_existing
 
 
 @pytest.fixture(scope="module")
 def beside() -> Beside:
     return Beside()
-
-
-def fail(text: str) -> None:
-    raise NotFound(text)
 
 
 def test_it_answers_from_a_process_of_its_own_at_low_priority(beside):
@@ -34,8 +31,8 @@ def test_it_answers_from_a_process_of_its_own_at_low_priority(beside):
 
 
 def test_a_mistake_there_is_a_mistake_here(beside):
-    with pytest.raises(NotFound, match="no such set"):
-        beside.call(fail, "no such set")
+    with pytest.raises(NotFound, match=r"nowhere\.db: no store there"):
+        beside.call(open_existing, "nowhere.db")
     with pytest.raises(ZeroDivisionError):
         beside.call(divmod, 1, 0)
     assert beside.call(divmod, 7, 2) == (3, 1), "and it goes on"
