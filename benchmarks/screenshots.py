@@ -17,6 +17,8 @@ from typing import Any
 from app_speed import READY, served
 from PIL import Image
 
+from forethought.data import commands
+from forethought.data.commands import Edit
 from forethought.data.store import Store
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
@@ -34,7 +36,8 @@ class Camera:
         page.set_default_timeout(PATIENCE)
 
     def open(self, screen: str, more: str = "") -> None:
-        self.page.goto(f"{self.address}/{screen}?set={self.set_name}&user=ann{more}")
+        place = "" if screen == "overview" else screen  # the app's first page has no name
+        self.page.goto(f"{self.address}/{place}?set={self.set_name}&user=ann{more}")
         self.page.locator("h1").wait_for()
         self.ready()
 
@@ -119,6 +122,10 @@ def play(camera: Camera) -> None:
 
 def versions(camera: Camera) -> None:
     camera.open("versions", "&versions-look=Compare")
+    camera.click("Compare what both cover")
+    camera.page.get_by_text("the same turns").first.wait_for()
+    camera.page.wait_for_timeout(5000)
+    camera.ready()
     camera.take("versions")
 
 
@@ -163,6 +170,19 @@ def copied(source: Path, target: Path) -> Path:
     return target
 
 
+def lived_in(path: Path, set_name: str) -> None:
+    """Some decisions and a release, so that there is a history to show."""
+    store = Store.open(path)
+    first, second, third, *others = store.candidate_set(set_name).candidates
+    for one in (first, second):
+        commands.accept(store, Edit(set_name, one.id, one.version, "ann"))
+    store.release(set_name, "before the review", "ann")
+    commands.reject(store, Edit(set_name, others[-1].id, others[-1].version, "bob"))
+    edit = Edit(set_name, third.id, third.version, "bob", "says where it comes from")
+    commands.reword(store, edit, "What I found holds the answer.")
+    store.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -182,6 +202,7 @@ def main() -> None:
             executable_path=options.chromium, args=["--no-sandbox", "--force-color-profile=srgb"]
         )
         store = copied(options.store, Path(folder) / "forethought.db")
+        lived_in(store, options.set_name)
         shown(browser, store, options)
         if not options.only or "empty" in options.only:
             empty = Path(folder) / "empty.db"

@@ -135,6 +135,14 @@ def log_page(store: Store, set_name: str, page: int) -> LogPage:
     return LogPage(rows, found.total)
 
 
+def first_version(store: Store, set_name: str) -> str | None:
+    """The command that the set began with, as a version."""
+    total = activity.log(store, set_name, 0, 1).total
+    if not total:
+        return None
+    return str(log_page(store, set_name, -(-total // PAGE)).rows[-1]["version"])
+
+
 def version_labels(releases: list[Release]) -> dict[str, str]:
     """What can be compared, newest first: as now, and every release with its notes."""
     labels = {versions.NOW: "as it is now"}

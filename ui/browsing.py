@@ -69,6 +69,12 @@ class TurnView:
     pictures: tuple[Picture, ...]
 
 
+def shown_path(file: str) -> str:
+    """As short as it still names the file: from where the app was started, if it lies there."""
+    path, here = Path(file), Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else file
+
+
 def find_traces(store: Store, filter: TraceFilter, page: int) -> Hits:
     """Page `page` (from 1) of the traces that the filter lets through."""
     found = store.traces_page(filter, PAGE * (page - 1), PAGE)

@@ -139,7 +139,7 @@ def _open(store: Store) -> None:
         st.text(legible(trace.question[: cards.CLIP]))
         facts = (
             *(browsing.told(trace.outcome), trace.source, trace.format, trace.split),
-            *(f"{trace.file}, {trace.position}", trace.id),
+            *(f"{browsing.shown_path(trace.file)}, {trace.position}", trace.id),
         )
         st.text(legible(" · ".join(filter(None, facts))))
     _turns(trace)
@@ -192,7 +192,7 @@ def _quarantine(store: Store) -> None:
     st.caption(f"Not usable: {found.total:,}. Mend them and import their files again.")
     for row in found.rows:
         with st.container(border=True, gap="xxsmall"):
-            st.text(legible(f"row {row.position} of {row.file}"))
+            st.text(legible(f"row {row.position} of {browsing.shown_path(row.file)}"))
             st.text(legible(row.reason))
             if row.raw:
                 cards.verbatim(row.raw[:LONG])

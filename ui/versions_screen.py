@@ -154,9 +154,7 @@ def _release(desk: Archive, release: Release, *, may: bool) -> None:
 
 
 def _confirm(desk: Archive) -> None:
-    if (
-        desk.to_restore is None
-    ):  # done or given up: the dialog closes, the page behind it is drawn anew
+    if desk.to_restore is None:  # done or given up: closes, and the page behind is drawn anew
         st.rerun()
     st.text(
         f"The set becomes what it was in release {desk.to_restore}: wordings, statuses, order. "
@@ -179,8 +177,8 @@ def _compare_with_now(number: int) -> None:
 
 def _compare(store: Store, name: str, make: Make | None) -> None:
     labels = archive.version_labels(store.releases(name))
-    first = archive.log_page(store, name, 1)
-    oldest = str(first.rows[-1]["version"]) if first.rows else versions.NOW
+    oldest = archive.first_version(store, name) or versions.NOW
+    labels.setdefault(oldest, f"as it began ({oldest})")
     left, right = st.columns(2)
     for column, title, key, default in (
         (left, "From", A, list(labels)[-1] if len(labels) > 1 else oldest),
