@@ -1,0 +1,1 @@
+"""An agent that selects its thoughts, or makes them: its actions, tools, turns, and how its answers are judged."""
