@@ -58,6 +58,10 @@ class EngineError(ForethoughtError):
     """A remote engine that cannot be asked, serves another model, or answers with something that is no score."""
 
 
+class ToolUnavailable(ForethoughtError):
+    """What a tool of the agent needs is missing or broken: a library, a key, a file of passages or of recorded results."""
+
+
 class StoreError(ForethoughtError):
     """A store that cannot be opened, or is newer than this program."""
 
