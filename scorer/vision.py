@@ -90,7 +90,7 @@ class Eyes:
                 "preprocessor_config.json into its folder"
             )
         try:
-            cut = self._processor(images=[_as_rgb(image)], return_tensors="pt")
+            cut = self._processor(images=[upright_rgb(image)], return_tensors="pt")
         except (OSError, ValueError, SyntaxError) as error:  # PIL's words for damaged files
             raise PictureMismatch(
                 f"the picture cannot be read ({error}); pass a whole image, as PIL.Image.open gives it"
@@ -154,7 +154,7 @@ class Eyes:
         return Features(embeddings, tuple(own.reshape(embeddings.shape) for own in flat))
 
 
-def _as_rgb(image: Any) -> Any:
+def upright_rgb(image: Any) -> Any:
     """Upright, opaque, eight bits a colour. PictureMismatch for what is no image."""
     from PIL import Image, ImageOps  # only those who look need it
 
