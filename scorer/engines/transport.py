@@ -52,14 +52,19 @@ class Transport:
     """One server. The bearer token is sent, and never shown."""
 
     def __init__(
-        self, url: str, patience: Patience | None = None, token: str | None = None
+        self,
+        url: str,
+        patience: Patience | None = None,
+        token: str | None = None,
+        caller: Caller = CALLER,
     ) -> None:
-        parts = CALLER.address(url)
+        parts = caller.address(url)
         # some clients want `/v1` at the end
         self._parts = parts._replace(path=parts.path.rstrip("/").removesuffix("/v1"))
         self.url = self._parts.geturl().rstrip("/")
         self._patience = patience or Patience()
-        self._token = CALLER.secret(token)
+        self._token = caller.secret(token)
+        self._caller = caller
 
     def ask(self, path: str, body: Mapping[str, Any] | None = None) -> Reply:
         """GET `path`, or POST `body` to it. EngineError in one line if no whole JSON answer comes."""
@@ -111,7 +116,7 @@ class Transport:
         try:
             connection.connect()
         except UnicodeError as error:  # a host's label that is empty or too long
-            raise CALLER.no_url(self.url) from error
+            raise self._caller.no_url(self.url) from error
         except OSError as error:
             raise _Passing(f"no connection ({_name(error)}); is the server running?") from error
         connection.sock.settimeout(self._patience.read)
@@ -129,9 +134,11 @@ class Transport:
         message = f"HTTP {status}" + (f": {said[:QUOTED]}" if said else "")
         if status == 429 or status >= 500:
             raise _Passing(message)
-        hint = f" (set {TOKEN_VARIABLE})" if status in (401, 403) else ""
+        hint = f" (set {self._caller.variable})" if status in (401, 403) else ""
         if location and 300 <= status < 400:
-            hint = f"; it points to {location[:QUOTED]}: give the engine's own address"
+            hint = (
+                f"; it points to {location[:QUOTED]}: give the {self._caller.server}'s own address"
+            )
         raise Refused(f"{self.url}{path}: {message}{hint}", status)
 
     def _parse(self, path: str, raw: bytes) -> Any:
@@ -139,7 +146,7 @@ class Transport:
             return json.loads(raw)
         except (ValueError, RecursionError) as error:
             raise EngineError(
-                f"{self.url}{path}: {len(raw)} bytes came back that are no whole JSON; is this an engine's address?"
+                f"{self.url}{path}: {len(raw)} bytes came back that are no whole JSON; is this the {self._caller.server}'s address?"
             ) from error
 
 
