@@ -51,7 +51,7 @@ def render_thought(text: str) -> str:
 def render_action(action: Action) -> RenderedAction:
     """`<answer>A</answer>` for an answer, else a `<tool_call>` with the tool's own name."""
     if action.kind == ANSWER:
-        return RenderedAction("<answer>", f"{_answer_text(action)}</answer>")
+        return RenderedAction("<answer>", f"{answer_text(action)}</answer>")
     name = json.dumps(action.name, ensure_ascii=False)
     arguments = json.dumps(dict(action.arguments), ensure_ascii=False)
     return RenderedAction(
@@ -141,7 +141,8 @@ def _without_observations(turn: Turn) -> Turn:
     return replace(turn, observations=tuple(OMITTED for _ in turn.observations))
 
 
-def _answer_text(action: Action) -> str:
+def answer_text(action: Action) -> str:
+    """What an action that answers says, whichever argument holds it."""
     for key in ("input", "answer", "content", "text"):
         if isinstance(action.arguments.get(key), str):
             return action.arguments[key]

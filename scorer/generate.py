@@ -20,13 +20,13 @@ from .model import LanguageModel
 
 @dataclass(frozen=True)
 class Decoding:
-    """How to decode: at most `tokens`, until the text holds `stop` or the model ends it; temperature 0 is greedy.
+    """How to decode: at most `tokens`, until the text holds `stop` (one of several) or the model ends it; temperature 0 is greedy.
 
     Without `stop` exactly `tokens` are decoded, whatever they say.
     """
 
     tokens: int = 256
-    stop: str | None = CLOSING
+    stop: str | tuple[str, ...] | None = CLOSING
     temperature: float = 0.0
     seed: int = 0
 
@@ -44,10 +44,11 @@ def decode(context: Context, decoding: Decoding) -> Decoded:
     generator = torch.Generator().manual_seed(decoding.seed)
     ids: list[int] = []
     is_complete = decoding.stop is None
+    stops = (decoding.stop,) if isinstance(decoding.stop, str) else decoding.stop
     while len(ids) < decoding.tokens:
         ids.append(_pick(context.logits(), decoding.temperature, generator))
         context.append_text(ids[-1:])
-        if decoding.stop is not None and _is_over(context.model, ids, decoding.stop):
+        if stops is not None and _is_over(context.model, ids, stops):
             is_complete = True
             break
     return Decoded(tuple(ids), context.model.decode(ids), is_complete)
@@ -95,11 +96,13 @@ def _pick(logits: Tensor, temperature: float, generator: torch.Generator) -> int
     return int(torch.multinomial(weights, 1, generator=generator))
 
 
-def _is_over(model: LanguageModel, ids: Sequence[int], stop: str) -> bool:
+def _is_over(model: LanguageModel, ids: Sequence[int], stops: tuple[str, ...]) -> bool:
     ends = model.network.generation_config.eos_token_id
     if ids[-1] in (ends if isinstance(ends, list) else [ends]):
         return True
-    return stop in model.decode(ids[-len(stop.encode()) :])  # a token is at least one byte of it
+    longest = max(len(stop.encode()) for stop in stops)
+    tail = model.decode(ids[-longest:])  # a token is at least one byte of it
+    return any(stop in tail for stop in stops)
 
 
 def _cache_argument(network: Any) -> str:

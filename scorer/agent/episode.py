@@ -1,0 +1,235 @@
+"""One question, played: think, act, observe, until an answer or a stop. The context's keys and values are kept over all turns.
+
+    Question: Q
+    <thinking>T</thinking>
+    <tool_call>{...}</tool_call>
+    Observation: O
+
+Knows the model and the tools it is handed; judges nothing.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from ...data.errors import ContextTooLong
+from ...data.render import answer_text
+from ...data.traces import ANSWER, Action, kind_of
+from ..context import Context
+from ..generate import Decoding, decode
+from ..model import LanguageModel
+from .action_text import ENDS, Fault, Invalid, ParsedAction, parse_action
+from .thinking import Thinker, Thought
+from .tools import Observation, Situation, Tool
+
+
+class Stop(StrEnum):
+    """How a run ends, in the words of SSR's harness."""
+
+    ANSWER = "answer"
+    INVALID_OUTPUT = "invalid-output"
+    TOOL_ERROR = "tool-error"  # a tool that there is not
+    TOOL_DISABLED = "tool-disabled"
+    CONTEXT_LIMIT = "context-limit"
+    TURN_LIMIT = "turn-limit"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Tokens an action and an observation may take, turns, and tokens of the whole context."""
+
+    turns: int = 4
+    action_tokens: int = 32
+    observation_tokens: int = 200
+    context_tokens: int = 4096
+
+
+class Spent(NamedTuple):
+    """Seconds of one turn. `prefill` computes what came since the last; media are part of it but for their preparation."""
+
+    media: float = 0.0
+    prefill: float = 0.0
+    reasoning: float = 0.0
+    action: float = 0.0
+    tool: float = 0.0
+
+    @property
+    def model(self) -> float:
+        return self.media + self.prefill + self.reasoning + self.action
+
+
+@dataclass(frozen=True)
+class TurnRecord:
+    """One turn as it went; `prefilled` of the context's `context_tokens` were new."""
+
+    context_tokens: int
+    prefilled: int
+    thought: Thought
+    action_text: str
+    action_tokens: int
+    action: ParsedAction | None
+    fault: Fault | None
+    observation: Observation | None
+    seconds: Spent
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A whole run. `answer` where there is one; `detail` says what exactly stopped it."""
+
+    turns: tuple[TurnRecord, ...]
+    stop: Stop
+    answer: str | None = None
+    detail: str = ""
+
+
+@dataclass
+class _Clock:
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, part: str) -> Iterator[None]:
+        started = time.perf_counter()
+        yield
+        self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - started
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A model with a way to think and tools by the kind of action they carry out; `disabled` kinds are refused.
+
+    `preamble` stands before every question and is computed once: instructions, or a worked example.
+    """
+
+    model: LanguageModel
+    thinker: Thinker
+    tools: Mapping[str, Tool]
+    limits: Limits = Limits()
+    disabled: frozenset[str] = frozenset()
+    preamble: str = ""
+
+    def start(self) -> Context:
+        """A context that holds the preamble; hand it to `play` again and again."""
+        ids = self.model.encode(self.preamble, special_tokens=True)
+        return Context(self.model, ids, capacity=self.limits.context_tokens)
+
+    def play(self, context: Context, question: str, seed: int = 0) -> Episode:
+        """One question after what `context` holds, which it holds again at the end."""
+        before = context.length
+        try:
+            context.append_text(self.model.encode(f"Question: {question}\n"))
+            return self._turns(context, Situation(question, ()), seed)
+        finally:
+            context.rollback(before)
+
+    def _turns(self, context: Context, situation: Situation, seed: int) -> Episode:
+        turns: list[TurnRecord] = []
+        for number in range(self.limits.turns):
+            try:
+                self._require_room(context)
+                turn, stop = self._turn(context, situation, seed + number)
+            except ContextTooLong as error:
+                return Episode(tuple(turns), Stop.CONTEXT_LIMIT, detail=str(error))
+            turns.append(turn)
+            if stop is not None:
+                answer = turn.action.answer if turn.action else None
+                return Episode(tuple(turns), stop, answer, turn.fault or "")
+        return Episode(tuple(turns), Stop.TURN_LIMIT)
+
+    def _turn(
+        self, context: Context, situation: Situation, seed: int
+    ) -> tuple[TurnRecord, Stop | None]:
+        clock = _Clock()
+        length, new = context.length, context.length - context.computed
+        with clock("prefill"):
+            context.settle()
+        with clock("reasoning"):
+            thought = self.thinker.think(context, seed)
+        with clock("action"):
+            text, tokens = self._act(context, after_thought=context.length > length)
+        parsed = _as_answer(parse_action(text))
+        action = None if isinstance(parsed, Invalid) else parsed
+        observation, stop = None, Stop.INVALID_OUTPUT
+        if action is not None:
+            with clock("tool"):
+                observation, stop = self._carry_out(action, situation)
+        if observation is not None:
+            self._observe(context, observation)
+        record = TurnRecord(
+            context_tokens=length,
+            prefilled=new,
+            thought=thought,
+            action_text=text,
+            action_tokens=tokens,
+            action=action,
+            fault=parsed.fault if isinstance(parsed, Invalid) else None,
+            observation=observation,
+            seconds=Spent(**clock.seconds),
+        )
+        return record, stop
+
+    def _act(self, context: Context, *, after_thought: bool) -> tuple[str, int]:
+        """The text up to the end of its action, and how many tokens were decoded for it."""
+        if after_thought:
+            context.append_text(self.model.encode("\n"))
+        decoded = decode(context, Decoding(self.limits.action_tokens, ENDS))
+        ends = [decoded.text.find(end) + len(end) for end in ENDS if end in decoded.text]
+        return decoded.text[: min(ends)] if ends else decoded.text, len(decoded.ids)
+
+    def _carry_out(
+        self, action: ParsedAction, situation: Situation
+    ) -> tuple[Observation | None, Stop | None]:
+        if action.name == ANSWER:
+            return None, Stop.ANSWER
+        kind = kind_of(action.name)
+        if kind in self.disabled:
+            return None, Stop.TOOL_DISABLED
+        if kind not in self.tools:
+            return None, Stop.TOOL_ERROR
+        return self.tools[kind].call(action.arguments, situation), None
+
+    def _observe(self, context: Context, observation: Observation) -> None:
+        ids = self.model.encode(observation.text)[: self.limits.observation_tokens]
+        text = self.model.decode(ids)
+        context.append_text(self.model.encode(f"\nObservation: {text}\n"))
+
+    def _require_room(self, context: Context) -> None:
+        if context.length > self.limits.context_tokens:
+            raise ContextTooLong(
+                f"{context.length} tokens of context; at most {self.limits.context_tokens} are allowed"
+            )
+
+
+def _as_answer(parsed: ParsedAction | Invalid) -> ParsedAction | Invalid:
+    """A tool that means the answer, as `finish`, is one."""
+    if isinstance(parsed, Invalid) or kind_of(parsed.name) != ANSWER or parsed.name == ANSWER:
+        return parsed
+    return ParsedAction(ANSWER, {"answer": answer_text(Action(parsed.name, parsed.arguments))})
+
+
+def turn_json(turn: TurnRecord) -> dict[str, Any]:
+    """A turn as a record holds it, in the shape of SSR's own run records: token counts of injected and made thoughts apart."""
+    observation = turn.observation
+    return {
+        "context_tokens": turn.context_tokens,
+        "prefilled_tokens": turn.prefilled,
+        "reasoning": turn.thought.text,
+        "injected_tokens": turn.thought.injected,
+        "generated_tokens": turn.thought.generated,
+        "capped": turn.thought.is_capped,
+        "scores": list(turn.thought.scores),
+        "probabilities": list(turn.thought.probabilities),
+        "chosen": turn.thought.chosen,
+        "log_z": turn.thought.log_z,
+        "action_text": turn.action_text,
+        "action_tokens": turn.action_tokens,
+        "action": None if turn.action is None else dict(turn.action._asdict()),
+        "fault": turn.fault,
+        "observation": None if observation is None else observation.text,
+        "match": None if observation is None else observation.match,
+        "tool_failure": "" if observation is None else observation.failure,
+        "seconds": turn.seconds._asdict(),
+    }
