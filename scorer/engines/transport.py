@@ -1,4 +1,4 @@
-"""JSON over HTTP, bounded in time and tries. Knows no engine.
+"""JSON over HTTP, bounded in time, tries and, where the caller wants, in bytes. Knows no engine.
 
 A connection that fails or drops, 429 and 5xx are tried again, each time after twice the pause: scoring
 changes nothing, so asking twice is safe. A server that stays silent is not asked again, which would only add to its load.
@@ -8,7 +8,13 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import (
+    HTTPConnection,
+    HTTPException,
+    HTTPResponse,
+    HTTPSConnection,
+    IncompleteRead,
+)
 from typing import Any, NamedTuple
 
 from ...data.addresses import Caller
@@ -21,12 +27,16 @@ QUOTED = 160  # characters of an error's body
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds until a connection stands, between two bytes of an answer, and before the second try."""
+    """Seconds until a connection stands, between two bytes of an answer, and before the second try.
+
+    An answer of more than `most_bytes` is not read to its end; None for any number.
+    """
 
     connect: float = 5.0
     read: float = 300.0
     pause: float = 0.5
     tries: int = 4
+    most_bytes: int | None = None
 
 
 class Reply(NamedTuple):
@@ -49,7 +59,7 @@ class _Passing(Exception):
 
 
 class Transport:
-    """One server. The bearer token is sent, and never shown."""
+    """One server. The bearer token is sent, and never shown; nor is the query of a path."""
 
     def __init__(
         self,
@@ -77,7 +87,7 @@ class Transport:
                 return self._ask_once(path, payload)
             except _Passing as error:
                 failure = str(error)
-        raise EngineError(f"{self.url}{path}: {failure} ({self._patience.tries} tries)")
+        raise EngineError(f"{self._at(path)}: {failure} ({self._patience.tries} tries)")
 
     def find(self, path: str, body: Mapping[str, Any] | None = None) -> Reply | None:
         """`ask`, or None where the server does not know the path."""
@@ -95,11 +105,11 @@ class Transport:
             method = "GET" if payload is None else "POST"
             connection.request(method, self._parts.path.rstrip("/") + path, payload, self._headers)
             response = connection.getresponse()
-            raw = response.read()
+            raw = self._body(path, response)
             milliseconds = 1000 * (time.perf_counter() - began)
         except TimeoutError as error:
             raise EngineError(
-                f"{self.url}{path}: silent for {self._patience.read:g} seconds; the server is overloaded or hangs"
+                f"{self._at(path)}: silent for {self._patience.read:g} seconds; the server is overloaded or hangs"
             ) from error
         except (OSError, HTTPException) as error:
             raise _Passing(f"the connection broke ({_name(error)})") from error
@@ -108,6 +118,19 @@ class Transport:
         if response.status != 200:
             self._refuse(path, response.status, raw, response.getheader("Location"))
         return Reply(self._parse(path, raw), milliseconds)
+
+    def _body(self, path: str, response: HTTPResponse) -> bytes:
+        most = self._patience.most_bytes
+        if most is None:
+            return response.read()
+        raw = response.read(most + 1)
+        if len(raw) > most:
+            raise EngineError(f"{self._at(path)}: more than {most} bytes came back")
+        if (
+            response.length
+        ):  # what was announced and did not come; read() without a number would have told
+            raise IncompleteRead(raw, response.length)
+        return raw
 
     def _connect(self) -> HTTPConnection:
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
@@ -139,15 +162,19 @@ class Transport:
             hint = (
                 f"; it points to {location[:QUOTED]}: give the {self._caller.server}'s own address"
             )
-        raise Refused(f"{self.url}{path}: {message}{hint}", status)
+        raise Refused(f"{self._at(path)}: {message}{hint}", status)
 
     def _parse(self, path: str, raw: bytes) -> Any:
         try:
             return json.loads(raw)
         except (ValueError, RecursionError) as error:
             raise EngineError(
-                f"{self.url}{path}: {len(raw)} bytes came back that are no whole JSON; is this the {self._caller.server}'s address?"
+                f"{self._at(path)}: {len(raw)} bytes came back that are no whole JSON; is this the {self._caller.server}'s address?"
             ) from error
+
+    def _at(self, path: str) -> str:
+        """A path's address as errors name it: without its query, which may hold a key."""
+        return self.url + path.partition("?")[0]
 
 
 def part(where: str, answer: Any, *path: str | int) -> Any:
