@@ -70,7 +70,9 @@ def is_number(value: Any) -> bool:
 
 def _enlarged(part: Image) -> Image:
     width, height = (max(side, LEAST_SIDE) for side in part.size)
-    return part if part.size == (width, height) else part.resize((width, height), Resampling.LANCZOS)
+    return (
+        part if part.size == (width, height) else part.resize((width, height), Resampling.LANCZOS)
+    )
 
 
 def _shown(value: Any) -> str:

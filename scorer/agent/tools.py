@@ -21,6 +21,7 @@ NOTHING_FOUND = "No text search results."  # in the words of SSR's harness
 QUOTED = 200  # characters of an error that a failure repeats
 # What would end an observation, open a turn, or stand for a picture, if a web page's words could.
 FOREIGN = re.compile(r"<(?=\||image>|/?tool_response>)")
+SURROGATE = re.compile("[\ud800-\udfff]")  # JSON may hold halves of characters, UTF-8 none
 
 
 class Match(StrEnum):
@@ -85,7 +86,7 @@ def failed(reason: str) -> Observation:
 
 def literal(text: str) -> str:
     """Words from outside as words: no special token, no end of an observation, no place for a picture."""
-    return FOREIGN.sub("\uff1c", text)
+    return SURROGATE.sub("\ufffd", FOREIGN.sub("\uff1c", text))
 
 
 def listing(results: Iterable[SearchResult]) -> str:

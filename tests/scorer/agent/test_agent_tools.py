@@ -49,7 +49,9 @@ def test_a_guarded_tool_is_the_tool():
     assert tool.call({"a": 1}, HERE) == Observation(f"{ {'a': 1} } {HERE}")
 
 
-@pytest.mark.parametrize("error", [ValueError("a\nb"), KeyError("k"), RecursionError(), OSError(5, "no")])
+@pytest.mark.parametrize(
+    "error", [ValueError("a\nb"), KeyError("k"), RecursionError(), OSError(5, "no")]
+)
 def test_whatever_a_tool_throws_is_told_in_one_line(error):
     found = thrown(error)
 
@@ -91,8 +93,16 @@ def test_words_from_outside_stay_words(parts):
     assert said.replace("\uff1c", "<") == "".join(parts)
 
 
+def test_half_a_character_can_be_written_as_utf8():
+    assert literal("a\ud800b").encode() == "a\ufffdb".encode()
+
+
 def test_results_are_shown_as_ssr_shows_them():
-    results = [SearchResult("T", "http://u", "x"), SearchResult("", "", ""), SearchResult("", "", "y<|")]
+    results = [
+        SearchResult("T", "http://u", "x"),
+        SearchResult("", "", ""),
+        SearchResult("", "", "y<|"),
+    ]
 
     assert listing(results) == "T\nhttp://u\nx\n\ny\uff1c|"
     assert listing([]) == listing([SearchResult("", "", "")]) == NOTHING_FOUND
