@@ -8,12 +8,16 @@ from .errors import ForethoughtError
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks a server: its word for one, the variable that holds the secret, an example of a URL, and how it refuses."""
+    """Who asks a server: its word for one, the variable that holds the secret, an example of a URL, and how it refuses.
+
+    `parameter` is the part of a path's query that carries the secret, "" where a header does.
+    """
 
     server: str
     variable: str
     example: str
     refusal: type[ForethoughtError]
+    parameter: str = ""
 
     def address(self, url: str) -> SplitResult:
         """`url` taken apart. One that is none, or that holds a password, is refused."""

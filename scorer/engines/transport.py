@@ -16,6 +16,7 @@ from http.client import (
     IncompleteRead,
 )
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from ...data.addresses import Caller
 from ...data.errors import EngineError
@@ -59,7 +60,7 @@ class _Passing(Exception):
 
 
 class Transport:
-    """One server. The bearer token is sent, and never shown; nor is the query of a path."""
+    """One server. The token is sent as its caller says, and never shown; nor is the query of a path."""
 
     def __init__(
         self,
@@ -103,7 +104,8 @@ class Transport:
         try:
             began = time.perf_counter()
             method = "GET" if payload is None else "POST"
-            connection.request(method, self._parts.path.rstrip("/") + path, payload, self._headers)
+            target = self._parts.path.rstrip("/") + self._signed(path)
+            connection.request(method, target, payload, self._headers)
             response = connection.getresponse()
             raw = self._body(path, response)
             milliseconds = 1000 * (time.perf_counter() - began)
@@ -112,7 +114,7 @@ class Transport:
                 f"{self._at(path)}: silent for {self._patience.read:g} seconds; the server is overloaded or hangs"
             ) from error
         except (OSError, HTTPException) as error:
-            raise _Passing(f"the connection broke ({_name(error)})") from error
+            raise _Passing(self.hidden(f"the connection broke ({_name(error)})")) from error
         finally:
             connection.close()
         if response.status != 200:
@@ -148,20 +150,28 @@ class Transport:
     @property
     def _headers(self) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        return headers | ({"Authorization": f"Bearer {self._token}"} if self._token else {})
+        bearer = self._token and not self._caller.parameter
+        return headers | ({"Authorization": f"Bearer {self._token}"} if bearer else {})
+
+    def _signed(self, path: str) -> str:
+        if not (self._token and self._caller.parameter):
+            return path
+        return f"{path}{'&' if '?' in path else '?'}{self._caller.parameter}={quote(self._token)}"
+
+    def hidden(self, text: str) -> str:
+        """`text` with stars for the token, which a server may repeat."""
+        for secret in filter(None, (self._token, quote(self._token))):
+            text = text.replace(secret, "***")
+        return text
 
     def _refuse(self, path: str, status: int, raw: bytes, location: str | None) -> None:
-        said = " ".join(raw.decode("utf-8", "replace").split())
-        if self._token:
-            said = said.replace(self._token, "***")
+        said = self.hidden(" ".join(raw.decode("utf-8", "replace").split()))
         message = f"HTTP {status}" + (f": {said[:QUOTED]}" if said else "")
         if status == 429 or status >= 500:
             raise _Passing(message)
         hint = f" (set {self._caller.variable})" if status in (401, 403) else ""
         if location and 300 <= status < 400:
-            hint = (
-                f"; it points to {location[:QUOTED]}: give the {self._caller.server}'s own address"
-            )
+            hint = f"; it points to {self.hidden(location)[:QUOTED]}: give the {self._caller.server}'s own address"
         raise Refused(f"{self._at(path)}: {message}{hint}", status)
 
     def _parse(self, path: str, raw: bytes) -> Any:
