@@ -72,3 +72,11 @@ class Conflict(ForethoughtError):
 
 class NothingToDo(ForethoughtError):
     """A command whose input is empty, with what to do about it."""
+
+
+class BenchmarkUnavailable(ForethoughtError):
+    """A benchmark of no known name, or whose questions cannot be found or read: where it was looked for, and what to do."""
+
+
+class BrokenPicture(ForethoughtError):
+    """A question's picture that is not there, or is none; told when it is opened."""
