@@ -197,18 +197,20 @@ def _collected(benchmark: Benchmark, entries: Iterable[Row | Unusable | Skipped]
     unusable: list[Unusable] = []
     skipped: list[Skipped] = []
     for entry in entries:
-        if isinstance(entry, Skipped):
-            skipped.append(entry)
-            continue
-        read = benchmark.reader.read(entry, benchmark.name) if isinstance(entry, Row) else [entry]
-        for one in read:
-            if isinstance(one, Unusable):
-                unusable.append(one)
-            elif one.id in questions:
-                reason = f"its id {one.id!r} was met before, in {places[one.id]}"
-                unusable.append(Unusable(entry.place, reason))
-            else:
-                questions[one.id], places[one.id] = one, entry.place
+        match entry:
+            case Skipped():
+                skipped.append(entry)
+            case Unusable():
+                unusable.append(entry)
+            case Row(place=place):
+                for one in benchmark.reader.read(entry, benchmark.name):
+                    if isinstance(one, Unusable):
+                        unusable.append(one)
+                    elif one.id in questions:
+                        reason = f"its id {one.id!r} was met before, in {places[one.id]}"
+                        unusable.append(Unusable(place, reason))
+                    else:
+                        questions[one.id], places[one.id] = one, place
     return Benchmarked(tuple(questions.values()), tuple(unusable), tuple(skipped))
 
 
