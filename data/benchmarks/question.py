@@ -90,6 +90,7 @@ class ImageResult:
 
     title: str
     thumbnail: ImageSource | None = None
+    url: str = ""
 
 
 @dataclass(frozen=True)

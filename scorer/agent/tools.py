@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from PIL.Image import Image
 
+from ...data.benchmarks.question import ImageResult
 from ...data.errors import ForethoughtError
 from ...data.identity import canonical
 
@@ -53,12 +54,14 @@ class Observation:
 class Situation:
     """What a tool may know of the run: the question, and the pictures seen so far, the question's own first.
 
-    `picture_sha256` is the hash of the question's picture as a file, "" where there is none.
+    `picture_sha256` is the hash of the question's picture as a file, "" where there is none; `image_results` is what a
+    benchmark recorded of a search for it.
     """
 
     question: str
     pictures: Sequence[Image] = ()
     picture_sha256: str = ""
+    image_results: Sequence[ImageResult] = ()
 
 
 class Tool(Protocol):
