@@ -7,7 +7,7 @@ sides, clamped; a side under 28 pixels is enlarged to 28 by Lanczos, each for it
 
 from collections.abc import Mapping
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from PIL.Image import Image, Resampling
 
@@ -63,7 +63,7 @@ def box_of(corners: list | tuple, width: int, height: int) -> Box:
     )
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Whether it is a finite number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and -inf < value < inf
 

@@ -59,9 +59,9 @@ class Recordings:
         for shelf in shelves:
             if key in shelf.seen:
                 return Replayed(shelf.seen[key], Match.EXACT)
-        query = query_of(arguments)
-        for shelf in shelves if query else ():
-            nearest = shelf.nearest(words(query), threshold)
+        query = words(query_of(arguments) or "")
+        for shelf in shelves:
+            nearest = shelf.nearest(query, threshold)
             if nearest is not None:
                 return Replayed(nearest, Match.SIMILAR)
         return None
