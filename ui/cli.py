@@ -21,6 +21,7 @@ try:
     from ..data.store import DEFAULT, Store
     from . import terminal
     from .audit_commands import audit_app
+    from .bench_commands import bench_app
     from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
     from .curation_commands import candidates_app
     from .mining_commands import mining_app
@@ -65,6 +66,7 @@ sets_app = typer.Typer(
 app.add_typer(traces_app, name="traces")
 app.add_typer(sets_app, name="sets")
 app.add_typer(audit_app)  # no name: its commands stand beside the others
+app.add_typer(bench_app)
 app.add_typer(mining_app)
 app.add_typer(stability_app)
 app.add_typer(store_app, name="store")

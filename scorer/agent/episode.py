@@ -15,12 +15,16 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...data.errors import ContextTooLong
 from ...data.render import answer_text
 from ...data.traces import ANSWER, Action, kind_of
 from ..context import Context
 from ..generate import Decoding, decode
 from ..model import LanguageModel
+from ..plain import totals
+from ..score import score_sharing_context
 from .action_text import ENDS, Fault, Invalid, ParsedAction, parse_action
 from .thinking import Thinker, Thought
 from .tools import Observation, Situation, Tool
@@ -101,7 +105,8 @@ class _Clock:
 class Agent:
     """A model with a way to think and tools by the kind of action they carry out; `disabled` kinds are refused.
 
-    `preamble` stands before every question and is computed once: instructions, or a worked example.
+    `preamble` stands before every question and is computed once: instructions, or a worked example. With `beginnings` an action
+    begins with the likeliest of them and is decoded from there: small models write no action otherwise.
     """
 
     model: LanguageModel
@@ -110,6 +115,9 @@ class Agent:
     limits: Limits = Limits()
     disabled: frozenset[str] = frozenset()
     preamble: str = ""
+    beginnings: tuple[tuple[int, ...], ...] | None = (
+        None  # their tokens, none the beginning of another
+    )
 
     def start(self) -> Context:
         """A context that holds the preamble; hand it to `play` again and again."""
@@ -152,7 +160,8 @@ class Agent:
             text, tokens = self._act(context, after_thought=context.length > length)
         parsed = _as_answer(parse_action(text))
         action = None if isinstance(parsed, Invalid) else parsed
-        observation, stop = None, Stop.INVALID_OUTPUT
+        observation: Observation | None = None
+        stop: Stop | None = Stop.INVALID_OUTPUT
         if action is not None:
             with clock("tool"):
                 observation, stop = self._carry_out(action, situation)
@@ -175,9 +184,21 @@ class Agent:
         """The text up to the end of its action, and how many tokens were decoded for it."""
         if after_thought:
             context.append_text(self.model.encode("\n"))
-        decoded = decode(context, Decoding(self.limits.action_tokens, ENDS))
-        ends = [decoded.text.find(end) + len(end) for end in ENDS if end in decoded.text]
-        return decoded.text[: min(ends)] if ends else decoded.text, len(decoded.ids)
+        beginning = self._begin(context)
+        most = self.limits.action_tokens - len(beginning)
+        decoded = decode(context, Decoding(most, ENDS))
+        text = self.model.decode((*beginning, *decoded.ids))
+        ends = [text.find(end) + len(end) for end in ENDS if end in text]
+        return text[: min(ends)] if ends else text, len(beginning) + len(decoded.ids)
+
+    def _begin(self, context: Context) -> tuple[int, ...]:
+        """The tokens that the action begins with, put in; none where it may begin as it likes."""
+        if self.beginnings is None:
+            return ()
+        scored = score_sharing_context(context, self.beginnings)
+        best = int(np.argmax(totals(scored.log_probs)))
+        context.commit(scored.continuation(best))
+        return tuple(self.beginnings[best])
 
     def _carry_out(
         self, action: ParsedAction, situation: Situation

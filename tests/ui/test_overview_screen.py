@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from forethought.data import commands
 from forethought.data.commands import Edit
 from forethought.data.store import Store
+from forethought.ui.cards import PAGE
 
 NAME = "search-v1"
 
@@ -120,8 +121,8 @@ def test_a_long_set_is_listed_a_page_at_a_time(tmp_path):
     at = shown(store)
     listed = [text.value for text in at.text]
 
-    assert "I should look at number 24." in listed
-    assert "I should look at number 25." not in listed
+    assert f"I should look at number {PAGE - 1}." in listed
+    assert f"I should look at number {PAGE}." not in listed
 
 
 def test_an_empty_store_says_what_to_do(tmp_path):

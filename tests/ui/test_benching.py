@@ -1,0 +1,183 @@
+"""A bench: resumed anywhere it is the same, its figures are those of its records, and free runs become traces."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from curated_store import mined
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from speaking_models import speaking_model
+
+from forethought.data.benchmarks.question import Question
+from forethought.data.errors import ForethoughtError
+from forethought.data.traces import Outcome
+from forethought.scorer.agent.episode import Agent, Limits, Stop
+from forethought.scorer.agent.thinking import Freedom, Library, Mode, thinker_of
+from forethought.scorer.agent.tools import Observation
+from forethought.ui.benching import (
+    BenchPlan,
+    parse_modes,
+    play_all,
+    read_records,
+    report,
+    traces_of,
+)
+
+ANSWER = "<answer>Lisbon</answer>"
+SEARCH = '<tool_call>{"name": "search", "arguments": {"query": "capital"}}</tool_call>'
+QUESTIONS = tuple(
+    Question(f"q{n}", f"Which is number {n}?", ("Lisbon",) if n % 2 else ("Porto",), "made-up")
+    for n in range(4)
+)
+MODES = (Mode.SELECT, Mode.THINK, Mode.NONE)
+PLAN = BenchPlan("made-up", MODES, limits=Limits(turns=2), freedom=Freedom(tokens=3))
+SET = mined()
+TEXTS = [candidate.text for candidate in SET.active]
+
+
+class Search:
+    name = "search"
+
+    def call(self, arguments, situation):
+        return Observation("It is Lisbon.")
+
+
+def agents(says: str = ANSWER) -> dict[Mode, Agent]:
+    model = speaking_model({"\n": says})
+    library = Library.of(model, TEXTS)
+    return {
+        mode: Agent(model, thinker_of(mode, library, model, PLAN.freedom), {"search": Search()})
+        for mode in MODES
+    }
+
+
+AGENTS = agents()
+
+
+def without_clock(records: list) -> list:
+    told = json.loads(json.dumps(records))
+    for one in told:
+        for turn in one["turns"]:
+            del turn["seconds"]
+    return told
+
+
+class Killed(BaseException):
+    pass
+
+
+@settings(max_examples=10, deadline=None)
+@given(killed_at=st.integers(0, 11), cut=st.integers(0, 40))
+def test_a_killed_bench_that_goes_on_has_the_records_of_an_unbroken_one(
+    tmp_path_factory, killed_at, cut
+):
+    folder = tmp_path_factory.mktemp("bench")
+    whole = play_all(PLAN, QUESTIONS, AGENTS, folder / "whole.jsonl", {})
+
+    def kill(done: int, total: int) -> None:
+        if done == killed_at:
+            raise Killed
+
+    with pytest.raises(Killed):
+        play_all(PLAN, QUESTIONS, AGENTS, folder / "killed.jsonl", {}, kill)
+    path = folder / "killed.jsonl"
+    written = path.read_bytes()
+    path.write_bytes(written[: max(0, len(written) - cut)])  # the last line may be cut off
+    resumed = play_all(PLAN, QUESTIONS, AGENTS, path, {})
+
+    assert without_clock(resumed) == without_clock(whole)
+    assert sorted(map(str, without_clock(_lines(path)))) == sorted(map(str, without_clock(whole)))
+
+
+def _lines(path) -> list:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_more_questions_go_on_from_fewer(tmp_path):
+    path = tmp_path / "records.jsonl"
+    few = play_all(replace(PLAN, limit=2), QUESTIONS, AGENTS, path, {})
+    before = path.read_bytes()
+    all = play_all(PLAN, QUESTIONS, AGENTS, path, {})
+
+    assert len(few) == 6
+    assert len(all) == 12
+    assert path.read_bytes().startswith(before), "nothing was played again"
+
+
+@pytest.mark.parametrize(
+    ("plan", "facts"),
+    [
+        (replace(PLAN, seed=1), {}),
+        (replace(PLAN, limits=Limits(turns=3)), {}),
+        (PLAN, {"model": "another"}),
+    ],
+)
+def test_records_of_another_run_are_refused_and_left_alone(tmp_path, plan, facts):
+    path = tmp_path / "records.jsonl"
+    play_all(replace(PLAN, limit=1), QUESTIONS, AGENTS, path, {})
+    before = path.read_bytes()
+    with pytest.raises(ForethoughtError, match="another plan, model or set"):
+        play_all(plan, QUESTIONS, AGENTS, path, facts)
+
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", ["no JSON\n", "[1, 2]\n", '{"mode": "select"}\n', "3\n"])
+def test_a_file_that_holds_no_records_is_told(tmp_path, content):
+    path = tmp_path / "records.jsonl"
+    path.write_text(content)
+    with pytest.raises(ForethoughtError, match="no records of a bench"):
+        read_records(path, "bench_0")
+
+
+def test_the_report_says_what_the_records_say(tmp_path):
+    records = play_all(PLAN, QUESTIONS, AGENTS, tmp_path / "r.jsonl", {})
+    found = report(PLAN, records, SET)
+    select = found["modes"]["select"]
+
+    assert set(found["modes"]) == {"select", "think", "none"}
+    assert (select["n"], select["failed"]) == (4, 0)
+    assert select["success"]["value"] == 0.5
+    assert select["success"]["low"] < 0.5 < select["success"]["high"]
+    assert select["turns"] == 1.0
+    assert select["stops"] == {Stop.ANSWER: 4}
+    times = [turn["seconds"]["reasoning"] for one in records[::3] for turn in one["turns"]]
+    assert min(times) * 1000 <= select["reasoning_ms"]["p50"] <= max(times) * 1000
+    assert sum(select["shares"].values()) == pytest.approx(1)
+    assert set(select["shares"]) <= {candidate.id for candidate in SET.active}
+    assert select["tokens_a_turn"]["generated"] == 0
+    assert found["modes"]["think"]["tokens_a_turn"]["generated"] == 3
+    assert found["modes"]["think"]["capped"] == 1.0
+    against = found["select_against"]["think"]
+    assert against["success_difference"]["value"] == 0
+    assert against["mcnemar"] == {"only_first": 0, "only_second": 0, "p": 1.0}
+    assert found["select_against"]["none"]["reasoning_saved"] is None
+    assert found["claim"] == ""
+    json.dumps(found, allow_nan=False)
+
+
+def test_under_a_tenth_nothing_is_claimed(tmp_path):
+    wrong = [replace(question, answers=("Rome",)) for question in QUESTIONS]
+    records = play_all(PLAN, wrong, AGENTS, tmp_path / "r.jsonl", {})
+
+    assert report(PLAN, records, SET)["claim"] == "floor: no claim"
+
+
+def test_free_runs_are_traces_to_mine(tmp_path):
+    playing = agents(SEARCH)
+    records = play_all(PLAN, QUESTIONS, playing, tmp_path / "r.jsonl", {})
+    traces = traces_of([one for one in records if one["mode"] == "think"], "made-up-think")
+
+    assert [trace.question for trace in traces] == [question.text for question in QUESTIONS]
+    assert {trace.outcome for trace in traces} == {Outcome.FAILURE}
+    for trace in traces:
+        assert [action.name for turn in trace.turns for action in turn.actions] == ["search"] * 4
+        assert {turn.observations for turn in trace.turns} == {("It is Lisbon.",)}
+    assert len({trace.id for trace in traces}) == len(traces)
+
+
+def test_modes_are_named_once_and_known():
+    assert parse_modes(["select", "think", "select"]) == (Mode.SELECT, Mode.THINK)
+    with pytest.raises(ForethoughtError, match="no mode 'sing'"):
+        parse_modes(["sing"])

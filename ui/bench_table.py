@@ -1,0 +1,44 @@
+"""A bench's report as a terminal shows it: success and latency by mode, what selecting saves, how runs end."""
+
+from typing import Any
+
+from rich.table import Table
+
+from .terminal import OUT, plain, print_json
+
+Json = dict[str, Any]
+
+
+def show_bench(report: Json, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(report)
+    if report["claim"]:
+        OUT.print(f"{report['claim']}: no mode succeeds on a tenth of the questions")
+    table = Table("mode", "n", "failed", "success", "F1", "reasoning ms", "p95", "model s", "turns")
+    for mode, found in report["modes"].items():
+        success, reasoning = found["success"], found["reasoning_ms"]
+        table.add_row(
+            mode,
+            str(found["n"]),
+            str(found["failed"]),
+            f"{success['value']:.2f} \\[{success['low']:.2f}, {success['high']:.2f}]",
+            f"{found['f1']:.2f}",
+            *(_number(reasoning[part], "{:,.0f}") for part in ("p50", "p95")),
+            f"{found['model_s']:.2f}",
+            f"{found['turns']:.1f}",
+        )
+    OUT.print(table)
+    for mode, found in report["select_against"].items():
+        difference = found["success_difference"]
+        OUT.print(
+            f"select against {mode}, {found['n']} questions: success {difference['value']:+.2f} "
+            f"\\[{_number(difference['low'], '{:+.2f}')}, {_number(difference['high'], '{:+.2f}')}], reasoning "
+            f"{_number(found['reasoning_saved'], '{:.1%}')} less a turn, model time {_number(found['model_saved'], '{:.1%}')} less a question"
+        )
+    for mode, found in report["modes"].items():
+        ends = ", ".join(f"{stop} {count}" for stop, count in found["stops"].items())
+        OUT.print(plain(f"{mode} ends: {ends}"))
+
+
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else form.format(value)
