@@ -12,10 +12,12 @@ from ..scorer.agent.thinking import Library, Mode, thinker_of
 from ..scorer.agent.tools import guarded
 from ..scorer.model import LanguageModel
 from . import replaying
-from .benching import BenchPlan, Json, Progress, play_all, report, traces_of
+from .agreeing import agree_all, agreement
+from .bench_records import Records
+from .benching import BenchPlan, Json, Progress, play_all, report, run_id, traces_of
 from .result_file import write_whole
 
-RECORDS, REPORT = "records.jsonl", "report.json"
+RECORDS, AGREEMENT, REPORT = "records.jsonl", "agreement.jsonl", "report.json"
 TOOL_SECONDS = 30.0
 KIND = "bench"  # of the report among the store's documents
 
@@ -55,8 +57,12 @@ def run_bench(
         raise ForethoughtError(
             f"cannot write to {out} ({error.strerror}); name another --out folder"
         ) from error
-    records = play_all(plan, replay.questions, agents, out / RECORDS, facts, progress)
+    run = run_id(plan, facts)
+    records = play_all(plan, replay.questions, agents, Records(out / RECORDS, run), progress)
     found = report(plan, records, candidate_set) | {"model": model.name}
+    if plan.is_guided:
+        turns = agree_all(replay.turns, agents, Records(out / AGREEMENT, run), plan.seed)
+        found["agreement"] = agreement(turns, plan.seed)
     free = [one for one in records if one["mode"] == Mode.THINK]
     store.add(traces_of(free, f"{plan.benchmark}-think"))
     store.put(KIND, candidate_set.name, found)

@@ -21,7 +21,7 @@ def show_bench(report: Json, *, as_json: bool) -> None:
             mode,
             str(found["n"]),
             str(found["failed"]),
-            f"{success['value']:.2f} \\[{success['low']:.2f}, {success['high']:.2f}]",
+            _interval(success),
             f"{found['f1']:.2f}",
             *(_number(reasoning[part], "{:,.0f}") for part in ("p50", "p95")),
             f"{found['model_s']:.2f}",
@@ -35,9 +35,20 @@ def show_bench(report: Json, *, as_json: bool) -> None:
             f"\\[{_number(difference['low'], '{:+.2f}')}, {_number(difference['high'], '{:+.2f}')}], reasoning "
             f"{_number(found['reasoning_saved'], '{:.1%}')} less a turn, model time {_number(found['model_saved'], '{:.1%}')} less a question"
         )
+    if agreed := report.get("agreement"):
+        told = ", ".join(f"{mode} {_interval(found)}" for mode, found in agreed["modes"].items())
+        OUT.print(
+            f"action as recorded under the recorded history, {agreed['turns']} turns: {told}; the most frequent alone "
+            f"{_number(agreed['constant'], '{:.2f}')}"
+        )
     for mode, found in report["modes"].items():
         ends = ", ".join(f"{stop} {count}" for stop, count in found["stops"].items())
         OUT.print(plain(f"{mode} ends: {ends}"))
+
+
+def _interval(found: Json) -> str:
+    low, high = (_number(found[end], "{:.2f}") for end in ("low", "high"))
+    return f"{_number(found['value'], '{:.2f}')} \\[{low}, {high}]"
 
 
 def _number(value: float | None, form: str) -> str:

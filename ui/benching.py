@@ -3,12 +3,9 @@
 Records are written as they come, a JSON line each, so that a killed run goes on where it stopped. Imports no interface.
 """
 
-import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +19,7 @@ from ..scorer.agent.answers import exact_match, token_f1
 from ..scorer.agent.comparison import mcnemar, paired, paired_difference, rate
 from ..scorer.agent.episode import Agent, Episode, Limits, turn_json
 from ..scorer.agent.thinking import Freedom, Mode
+from .bench_records import Records
 
 Json = dict[str, Any]
 Progress = Callable[[int, int], None]
@@ -58,21 +56,31 @@ def parse_modes(names: Sequence[str]) -> tuple[Mode, ...]:
     return tuple(dict.fromkeys(Mode(name) for name in names))
 
 
+def run_id(plan: BenchPlan, facts: Json) -> str:
+    """Of all that decides the records; how many questions are asked does not."""
+    decides = {
+        "benchmark": plan.benchmark,
+        "source": plan.source,
+        "seed": plan.seed,
+        "limits": asdict(plan.limits),
+        "freedom": asdict(plan.freedom),
+        "listed": plan.is_listed,
+        "guided": plan.is_guided,
+    }
+    return content_id("bench", {"plan": decides, **facts})
+
+
 def play_all(
     plan: BenchPlan,
     questions: Sequence[Question],
     agents: Mapping[Mode, Agent],
-    records: Path,
-    facts: Json,
+    records: Records,
     progress: Progress = lambda done, total: None,
 ) -> list[Json]:
     """Every question in every mode; what `records` holds already is not played again.
 
-    The modes take turns question by question, so that a machine's moods meet all of them. ForethoughtError where the file is of
-    another plan, model or set.
+    The modes take turns question by question, so that a machine's moods meet all of them.
     """
-    run = content_id("bench", {"plan": _plan_json(plan), **facts})
-    kept = {(one["mode"], one["question_id"]): one for one in read_records(records, run)}
     contexts = {mode: agent.start() for mode, agent in agents.items()}
     wanted = [
         (mode, question)
@@ -80,40 +88,16 @@ def play_all(
         for mode in plan.modes
         if question in plan.questions_of(mode, questions)
     ]
-    with records.open("a", encoding="utf-8") as lines:
-        for done, (mode, question) in enumerate(wanted):
-            progress(done, len(wanted))
-            if (mode, question.id) in kept:
-                continue
+    found = []
+    for done, (mode, question) in enumerate(wanted):
+        progress(done, len(wanted))
+        key = (mode.value, question.id)
+        kept = records.get(key)
+        if kept is None:
             episode = agents[mode].play(contexts[mode], question.text, plan.seed)
-            record = {"run": run, "mode": mode.value} | record_of(question, episode)
-            lines.write(json.dumps(record, ensure_ascii=False) + "\n")
-            lines.flush()
-            os.fsync(lines.fileno())
-            kept[mode, question.id] = record
+            kept = records.add(key, record_of(question, episode))
+        found.append(kept)
     progress(len(wanted), len(wanted))
-    return [kept[mode, question.id] for mode, question in wanted]
-
-
-def read_records(path: Path, run: str) -> list[Json]:
-    """The whole lines of a records file; a last one that was cut off is taken out of it."""
-    if not path.exists():
-        return []
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
-        os.truncate(path, len(whole))
-    try:
-        found = [json.loads(line) for line in whole.splitlines()]
-        others = {one["run"] for one in found} - {run}
-    except (ValueError, KeyError, TypeError) as error:
-        raise ForethoughtError(
-            f"{path}: no records of a bench; name another --out folder"
-        ) from error
-    if others:
-        raise ForethoughtError(
-            f"{path}: holds records of another plan, model or set; name another --out folder or remove it"
-        )
     return found
 
 
@@ -121,7 +105,6 @@ def record_of(question: Question, episode: Episode) -> Json:
     """One question as it went."""
     answer = episode.answer
     return {
-        "question_id": question.id,
         "question": question.text,
         "answers": list(question.answers),
         "answer": answer,
@@ -146,7 +129,7 @@ def report(plan: BenchPlan, records: Sequence[Json], candidate_set: CandidateSet
     return {
         "benchmark": plan.benchmark,
         "set": candidate_set.name,
-        "plan": _plan_json(plan),
+        "plan": asdict(plan),
         "modes": found,
         "select_against": pairs,
         "floor": floor,
@@ -212,7 +195,7 @@ def _mode(records: Sequence[Json], candidate_set: CandidateSet) -> Json:
 
 def _against(select: Sequence[Json], other: Sequence[Json], seed: int) -> Json:
     """`select` less the other mode on the questions both were asked; latencies as a share saved."""
-    mine, theirs = ({one["question_id"]: one for one in rows} for rows in (select, other))
+    mine, theirs = ({one["id"]: one for one in rows} for rows in (select, other))
     both = paired(*({id: one["exact"] for id, one in rows.items()} for rows in (mine, theirs)))
     pairs = [(mine[id], theirs[id]) for id in both.questions]
     return {
@@ -263,16 +246,3 @@ def _spread(values: Sequence[float]) -> Json:
         return {"p50": None, "p95": None, "mean": None}
     p50, p95 = np.percentile(values, [50, 95])
     return {"p50": float(p50), "p95": float(p95), "mean": float(np.mean(values))}
-
-
-def _plan_json(plan: BenchPlan) -> Json:
-    """What decides the records; how many questions are asked does not."""
-    return {
-        "benchmark": plan.benchmark,
-        "source": plan.source,
-        "seed": plan.seed,
-        "limits": asdict(plan.limits),
-        "freedom": asdict(plan.freedom),
-        "listed": plan.is_listed,
-        "guided": plan.is_guided,
-    }

@@ -24,7 +24,7 @@ from ..context import Context
 from ..generate import Decoding, decode
 from ..model import LanguageModel
 from ..plain import totals
-from ..score import score_sharing_context
+from ..score import Scored, score_sharing_context
 from .action_text import ENDS, Fault, Invalid, ParsedAction, parse_action
 from .thinking import Thinker, Thought
 from .tools import Observation, Situation, Tool
@@ -133,6 +133,21 @@ class Agent:
         finally:
             context.rollback(before)
 
+    def decide(self, context: Context, history: str, seed: int = 0) -> tuple[Thought, int]:
+        """A thought after `history`, and the place of the action's likeliest beginning after it; needs `beginnings`."""
+        assert self.beginnings is not None, "an action that may begin as it likes is no place"
+        before = context.length
+        try:
+            context.append_text(self.model.encode(history))
+            context.settle()
+            length = context.length
+            thought = self.thinker.think(context, seed)
+            if context.length > length:
+                context.append_text(self.model.encode("\n"))
+            return thought, self._likeliest(context)[1]
+        finally:
+            context.rollback(before)
+
     def _turns(self, context: Context, situation: Situation, seed: int) -> Episode:
         turns: list[TurnRecord] = []
         for number in range(self.limits.turns):
@@ -195,10 +210,14 @@ class Agent:
         """The tokens that the action begins with, put in; none where it may begin as it likes."""
         if self.beginnings is None:
             return ()
-        scored = score_sharing_context(context, self.beginnings)
-        best = int(np.argmax(totals(scored.log_probs)))
+        scored, best = self._likeliest(context)
         context.commit(scored.continuation(best))
-        return tuple(self.beginnings[best])
+        return self.beginnings[best]
+
+    def _likeliest(self, context: Context) -> tuple[Scored, int]:
+        assert self.beginnings is not None
+        scored = score_sharing_context(context, self.beginnings)
+        return scored, int(np.argmax(totals(scored.log_probs)))
 
     def _carry_out(
         self, action: ParsedAction, situation: Situation

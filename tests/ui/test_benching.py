@@ -15,14 +15,9 @@ from forethought.data.traces import Outcome
 from forethought.scorer.agent.episode import Agent, Limits, Stop
 from forethought.scorer.agent.thinking import Freedom, Library, Mode, thinker_of
 from forethought.scorer.agent.tools import Observation
-from forethought.ui.benching import (
-    BenchPlan,
-    parse_modes,
-    play_all,
-    read_records,
-    report,
-    traces_of,
-)
+from forethought.ui.agreeing import RecordedTurn, agree_all, agreement
+from forethought.ui.bench_records import Records
+from forethought.ui.benching import BenchPlan, parse_modes, play_all, report, run_id, traces_of
 
 ANSWER = "<answer>Lisbon</answer>"
 SEARCH = '<tool_call>{"name": "search", "arguments": {"query": "capital"}}</tool_call>'
@@ -55,6 +50,10 @@ def agents(says: str = ANSWER) -> dict[Mode, Agent]:
 AGENTS = agents()
 
 
+def played(path, plan=PLAN, questions=QUESTIONS, playing=AGENTS, *progress) -> list:
+    return play_all(plan, questions, playing, Records(path, run_id(plan, {})), *progress)
+
+
 def without_clock(records: list) -> list:
     told = json.loads(json.dumps(records))
     for one in told:
@@ -73,18 +72,18 @@ def test_a_killed_bench_that_goes_on_has_the_records_of_an_unbroken_one(
     tmp_path_factory, killed_at, cut
 ):
     folder = tmp_path_factory.mktemp("bench")
-    whole = play_all(PLAN, QUESTIONS, AGENTS, folder / "whole.jsonl", {})
+    whole = played(folder / "whole.jsonl")
 
     def kill(done: int, total: int) -> None:
         if done == killed_at:
             raise Killed
 
     with pytest.raises(Killed):
-        play_all(PLAN, QUESTIONS, AGENTS, folder / "killed.jsonl", {}, kill)
+        played(folder / "killed.jsonl", PLAN, QUESTIONS, AGENTS, kill)
     path = folder / "killed.jsonl"
-    written = path.read_bytes()
+    written = path.read_bytes() if path.exists() else b""
     path.write_bytes(written[: max(0, len(written) - cut)])  # the last line may be cut off
-    resumed = play_all(PLAN, QUESTIONS, AGENTS, path, {})
+    resumed = played(path)
 
     assert without_clock(resumed) == without_clock(whole)
     assert sorted(map(str, without_clock(_lines(path)))) == sorted(map(str, without_clock(whole)))
@@ -96,9 +95,9 @@ def _lines(path) -> list:
 
 def test_more_questions_go_on_from_fewer(tmp_path):
     path = tmp_path / "records.jsonl"
-    few = play_all(replace(PLAN, limit=2), QUESTIONS, AGENTS, path, {})
+    few = played(path, replace(PLAN, limit=2))
     before = path.read_bytes()
-    all = play_all(PLAN, QUESTIONS, AGENTS, path, {})
+    all = played(path)
 
     assert len(few) == 6
     assert len(all) == 12
@@ -115,10 +114,12 @@ def test_more_questions_go_on_from_fewer(tmp_path):
 )
 def test_records_of_another_run_are_refused_and_left_alone(tmp_path, plan, facts):
     path = tmp_path / "records.jsonl"
-    play_all(replace(PLAN, limit=1), QUESTIONS, AGENTS, path, {})
+    played(path, replace(PLAN, limit=1))
+    with path.open("a") as lines:
+        lines.write("and a line that was cut off")
     before = path.read_bytes()
     with pytest.raises(ForethoughtError, match="another plan, model or set"):
-        play_all(plan, QUESTIONS, AGENTS, path, facts)
+        Records(path, run_id(plan, facts))
 
     assert path.read_bytes() == before
 
@@ -128,11 +129,11 @@ def test_a_file_that_holds_no_records_is_told(tmp_path, content):
     path = tmp_path / "records.jsonl"
     path.write_text(content)
     with pytest.raises(ForethoughtError, match="no records of a bench"):
-        read_records(path, "bench_0")
+        Records(path, "bench_0")
 
 
 def test_the_report_says_what_the_records_say(tmp_path):
-    records = play_all(PLAN, QUESTIONS, AGENTS, tmp_path / "r.jsonl", {})
+    records = played(tmp_path / "r.jsonl")
     found = report(PLAN, records, SET)
     select = found["modes"]["select"]
 
@@ -159,14 +160,14 @@ def test_the_report_says_what_the_records_say(tmp_path):
 
 def test_under_a_tenth_nothing_is_claimed(tmp_path):
     wrong = [replace(question, answers=("Rome",)) for question in QUESTIONS]
-    records = play_all(PLAN, wrong, AGENTS, tmp_path / "r.jsonl", {})
+    records = played(tmp_path / "r.jsonl", PLAN, wrong)
 
     assert report(PLAN, records, SET)["claim"] == "floor: no claim"
 
 
 def test_free_runs_are_traces_to_mine(tmp_path):
     playing = agents(SEARCH)
-    records = play_all(PLAN, QUESTIONS, playing, tmp_path / "r.jsonl", {})
+    records = played(tmp_path / "r.jsonl", PLAN, QUESTIONS, playing)
     traces = traces_of([one for one in records if one["mode"] == "think"], "made-up-think")
 
     assert [trace.question for trace in traces] == [question.text for question in QUESTIONS]
@@ -181,3 +182,31 @@ def test_modes_are_named_once_and_known():
     assert parse_modes(["select", "think", "select"]) == (Mode.SELECT, Mode.THINK)
     with pytest.raises(ForethoughtError, match="no mode 'sing'"):
         parse_modes(["sing"])
+
+
+def test_agreement_is_counted_turn_by_turn_and_resumed(tmp_path):
+    """The model says an answer whatever it thought: it agrees where the run answered."""
+    model = speaking_model({"\n": "<answer>"})
+    beginnings = (tuple(model.encode("<tool")), tuple(model.encode("<answer>")))
+    library = Library.of(model, TEXTS)
+    playing = {
+        mode: Agent(
+            model, thinker_of(mode, library, model, PLAN.freedom), {}, beginnings=beginnings
+        )
+        for mode in MODES
+    }
+    turns = [RecordedTurn(f"t{n}", f"Question: {n}?\n", n % 3 > 0) for n in range(6)]
+    first = agree_all(turns[:2], playing, Records(tmp_path / "a.jsonl", "run"), 0)
+    before = (tmp_path / "a.jsonl").read_bytes()
+    found = agree_all(turns, playing, Records(tmp_path / "a.jsonl", "run"), 0)
+    told = agreement(found, 0)
+
+    assert (tmp_path / "a.jsonl").read_bytes().startswith(before)
+    assert found[: len(first)] == first
+    assert told["turns"] == 6
+    assert {mode: one["value"] for mode, one in told["modes"].items()} == pytest.approx(
+        dict.fromkeys(map(str, MODES), 4 / 6)
+    )
+    assert told["constant"] == pytest.approx(4 / 6)
+    assert set(told["select_against"]) == {"think", "none"}
+    assert all(one["value"] == 0 for one in told["select_against"].values())

@@ -1,0 +1,70 @@
+"""How a mode's next action agrees with what was done: under a recorded run's own history, the kind of action after its thought.
+
+Where success cannot tell two modes apart this still does: every turn is judged, and no earlier mistake is carried on.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..scorer.agent.comparison import paired, paired_difference, rate
+from ..scorer.agent.episode import Agent
+from ..scorer.agent.thinking import Mode
+from .bench_records import Records
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RecordedTurn:
+    """What preceded a turn, and what kind of action followed in the run: its place among the beginnings there are."""
+
+    id: str
+    context: str
+    action: int
+
+
+def agree_all(
+    turns: Sequence[RecordedTurn], agents: Mapping[Mode, Agent], records: Records, seed: int
+) -> list[Json]:
+    """Every turn in every mode, but for what `records` holds already."""
+    contexts = {mode: agent.start() for mode, agent in agents.items()}
+    found = []
+    for turn in turns:
+        for mode, agent in agents.items():
+            key = (mode.value, turn.id)
+            kept = records.get(key)
+            if kept is None:
+                thought, chosen = agent.decide(contexts[mode], turn.context, seed)
+                told = {"recorded": turn.action, "action": chosen, "reasoning": thought.text}
+                kept = records.add(key, told)
+            found.append(kept)
+    return found
+
+
+def agreement(records: Sequence[Json], seed: int) -> Json:
+    """Share of turns that agree by mode, beside the share that the most frequent action alone would; each mode less `select`."""
+    modes = dict.fromkeys(one["mode"] for one in records)
+    hits = {
+        mode: {
+            one["id"]: one["action"] == one["recorded"] for one in records if one["mode"] == mode
+        }
+        for mode in modes
+    }
+    recorded = {one["id"]: one["recorded"] for one in records}
+    frequent = Counter(recorded.values()).most_common(1)
+    constant = [place == frequent[0][0] for place in recorded.values()] if frequent else []
+    against = {}
+    for mode in modes:
+        if mode != Mode.SELECT and Mode.SELECT in hits:
+            both = paired(hits[Mode.SELECT], hits[mode])
+            against[mode] = paired_difference(both.first, both.second, seed).as_json()
+    return {
+        "turns": len(recorded),
+        "modes": {mode: rate(list(found.values())).as_json() for mode, found in hits.items()},
+        "constant": float(np.mean(constant)) if constant else None,
+        "select_against": against,
+    }
