@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,13 @@ from .wiring import find_set, make_model, open_existing
 
 bench_app = typer.Typer()
 MODES = ("select", "think")
+
+
+class BenchCalibration(StrEnum):
+    """What is taken out of a candidate's score, of what needs no turns to be fitted on."""
+
+    RAW = "raw"
+    PMI = "pmi"
 
 
 @bench_app.command()
@@ -47,6 +55,9 @@ def bench(
     listed: Annotated[
         bool, typer.Option(help="List the set's texts before the question, as SSR does.")
     ] = False,
+    calibration: Annotated[
+        BenchCalibration, typer.Option(help="Of the scores that select goes by: raw, or pmi.")
+    ] = BenchCalibration.RAW,
     store: StoreUrl = DEFAULT,
     model: Model = None,
     seed: Seed = 0,
@@ -71,6 +82,7 @@ def bench(
         freedom=Freedom(tokens=thought_tokens),
         is_listed=listed,
         is_guided=guided,
+        is_less_premise=calibration is BenchCalibration.PMI,
     )
     opened = open_existing(store)
     candidate_set = find_set(opened, name)

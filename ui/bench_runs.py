@@ -11,6 +11,7 @@ from ..scorer.agent.episode import Agent
 from ..scorer.agent.thinking import Library, Mode, thinker_of
 from ..scorer.agent.tools import guarded
 from ..scorer.model import LanguageModel
+from ..scorer.premise import premise_sums
 from . import replaying
 from .agreeing import agree_all, agreement
 from .bench_records import Records
@@ -37,7 +38,7 @@ def run_bench(
         raise NothingToDo(f"the set {candidate_set.name} has no candidate to select")
     replay = replaying.replay_of(store, plan.source, plan.limit)
     texts = [candidate.text for candidate in candidate_set.active]
-    library = Library.of(model, texts)
+    library = _library(model, texts, plan)
     one = Agent(
         model=model,
         thinker=thinker_of(Mode.NONE, library, model, plan.freedom),
@@ -68,6 +69,15 @@ def run_bench(
     store.put(KIND, candidate_set.name, found)
     write_whole(out / REPORT, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
     return found
+
+
+def _library(model: LanguageModel, texts: list[str], plan: BenchPlan) -> Library:
+    library = Library.of(model, texts)
+    if not plan.is_less_premise:
+        return library
+    compiled = library.compiled
+    premise = premise_sums(model, compiled.ids) / compiled.divisors(library.normalisation)
+    return replace(library, offsets=premise)
 
 
 def _beginnings(model: LanguageModel, texts: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:

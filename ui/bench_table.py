@@ -14,6 +14,8 @@ def show_bench(report: Json, *, as_json: bool) -> None:
         return print_json(report)
     if report["claim"]:
         OUT.print(f"{report['claim']}: no mode succeeds on a tenth of the questions")
+    if agreed := report.get("agreement"):
+        _show_agreement(agreed)
     table = Table("mode", "n", "failed", "success", "F1", "reasoning ms", "p95", "model s", "turns")
     for mode, found in report["modes"].items():
         success, reasoning = found["success"], found["reasoning_ms"]
@@ -35,15 +37,17 @@ def show_bench(report: Json, *, as_json: bool) -> None:
             f"\\[{_number(difference['low'], '{:+.2f}')}, {_number(difference['high'], '{:+.2f}')}], reasoning "
             f"{_number(found['reasoning_saved'], '{:.1%}')} less a turn, model time {_number(found['model_saved'], '{:.1%}')} less a question"
         )
-    if agreed := report.get("agreement"):
-        told = ", ".join(f"{mode} {_interval(found)}" for mode, found in agreed["modes"].items())
-        OUT.print(
-            f"action as recorded under the recorded history, {agreed['turns']} turns: {told}; the most frequent alone "
-            f"{_number(agreed['constant'], '{:.2f}')}"
-        )
     for mode, found in report["modes"].items():
         ends = ", ".join(f"{stop} {count}" for stop, count in found["stops"].items())
         OUT.print(plain(f"{mode} ends: {ends}"))
+
+
+def _show_agreement(agreed: Json) -> None:
+    told = ", ".join(f"{mode} {_interval(found)}" for mode, found in agreed["modes"].items())
+    OUT.print(
+        f"action as recorded under the recorded history, {agreed['turns']} turns: {told}; the most frequent alone "
+        f"{_number(agreed['constant'], '{:.2f}')}"
+    )
 
 
 def _interval(found: Json) -> str:

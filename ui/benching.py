@@ -40,6 +40,7 @@ class BenchPlan:
     limits: Limits = Limits()
     freedom: Freedom = Freedom()
     is_listed: bool = False  # the set's texts stand before each question, in every mode
+    is_less_premise: bool = False  # a score less what it is after a context that says nothing (PMI)
     is_guided: bool = True  # an action begins as one of those that the benchmark knows
 
     def questions_of(self, mode: Mode, questions: Sequence[Question]) -> Sequence[Question]:
@@ -66,6 +67,7 @@ def run_id(plan: BenchPlan, facts: Json) -> str:
         "freedom": asdict(plan.freedom),
         "listed": plan.is_listed,
         "guided": plan.is_guided,
+        **({"calibration": "pmi"} if plan.is_less_premise else {}),
     }
     return content_id("bench", {"plan": decides, **facts})
 
