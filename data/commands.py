@@ -27,7 +27,7 @@ from .edits import (
 from .errors import InvalidCandidate, NothingToDo
 from .history import Author, Change, begin_command
 from .regrouping import NewCandidate, add, merge, split
-from .reversal import redo, undo
+from .reversal import next_undo, redo, undo
 from .store import Store
 from .tables import CandidateRow, CommandType, CommentRow
 
@@ -43,6 +43,7 @@ __all__ = [
     "expect",
     "merge",
     "needs_work",
+    "next_undo",
     "place",
     "redo",
     "reject",

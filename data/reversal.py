@@ -3,7 +3,7 @@
 Nothing is deleted. A command is not taken back where something else has touched what it changed.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlmodel import Session, col, select
 
@@ -29,6 +29,24 @@ UNDOABLE = (
     CommandType.SPLIT,
     CommandType.RESTORE_RELEASE,
 )
+
+
+class Undoable(NamedTuple):
+    """A command that an undo would take back: what it was, in words, and whose."""
+
+    id: int
+    what: str
+    actor: str
+
+
+def next_undo(store: Store, set_name: str) -> Undoable:
+    """What `undo` would take back; NothingToDo where nothing is left."""
+    with store.database.reading() as session:
+        set_row(session, set_name)
+        last = last_of(session, set_name, UNDOABLE)
+        if last is None or last.id is None:
+            raise NothingToDo(f"no edit of set {set_name!r} is left to undo")
+        return Undoable(last.id, last.type.replace("_", " "), last.actor)
 
 
 def undo(store: Store, set_name: str, actor: str, command_id: int | None = None) -> Candidate:

@@ -22,12 +22,14 @@ PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
 )
+FILE = "file"  # of a connection: which file it was opened on
 READING: Mapping[str, Any] = {}  # a transaction sees one state of the file whenever it begins
 
 
 def make_engine(address: URL, location: str) -> Engine:
     """Connections to the file; StoreError where there can be none."""
-    _check_place(Path(address.database or ""), location)
+    path = Path(address.database or "")
+    _check_place(path, location)
     engine = create_engine(address)
 
     @event.listens_for(engine, "connect")
@@ -35,13 +37,27 @@ def make_engine(address: URL, location: str) -> Engine:
         raw.isolation_level = None  # Python's driver would begin by its own rules
         for pragma in PRAGMAS:
             raw.execute(pragma)
+        record.info[FILE] = _identity(path)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
+        if connection.info[FILE] != _identity(path):  # what is written there, nobody finds again
+            raise StoreError(
+                f"store {location} was deleted or replaced while it was open; nothing was written: start again"
+            )
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file lies at the path, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _check_place(path: Path, location: str) -> None:

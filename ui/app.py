@@ -4,7 +4,9 @@ $FORETHOUGHT_STORE names the store (default forethought.db), $FORETHOUGHT_SET th
 file of a login where there is one. A page is a row of `PAGES`: its group, its title, its module with `show(store, preferred)`.
 """
 
+import atexit
 import os
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -36,8 +38,10 @@ HERE = Path(__file__).parent
 
 @st.cache_resource
 def opened(url: str) -> Store:
-    """One store (its engine, never a session) for all who look at it."""
-    return open_existing(url)
+    """One store (its engine, never a session) for all who look at it; closed with the app, which makes it one file again."""
+    store = open_existing(url)
+    atexit.register(store.close)
+    return store
 
 
 @st.cache_resource
@@ -76,11 +80,19 @@ def page(group: str, module: str, actor: Actor) -> Callable[[], None]:
             preferred = os.environ.get("FORETHOUGHT_SET")
             if group != "Set":  # the screens of a set ask for one themselves
                 cards.set_picker(store, preferred)
-            import_module(f"forethought.ui.{module}").show(store, preferred)
+            _loaded(f"forethought.ui.{module}").show(store, preferred)
         except ForethoughtError as error:
             cards.problem(str(error))
 
     return run
+
+
+def _loaded(module: str) -> Any:
+    """A screen's module; some load a library that takes seconds, and say so."""
+    if module in sys.modules:
+        return sys.modules[module]
+    with st.spinner("Loading this page for the first time, which takes some seconds …"):
+        return import_module(module)
 
 
 def pages(actor: Actor) -> dict[str, list[Any]]:

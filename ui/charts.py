@@ -17,7 +17,9 @@ OTHER_KINDS = "other kinds"
 MAX_KINDS = 7  # as many colours as can be told apart
 LABEL_CHARACTERS = 64
 POLICIES = {"assigned_recovery": "assigned", "routed_recovery": "routed"}
-UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
+)
 MODES = {
     "select": "select a candidate",
     "think": "generate, recorded length",
@@ -241,7 +243,8 @@ def shortened(text: str, characters: int = LABEL_CHARACTERS) -> str:
 
 
 def legible(text: str) -> str:
-    """`text` with what no page can carry (NUL, control characters, lone surrogates) as visible signs."""
+    """`text` with what no page can carry, or would show as something else (NUL, control characters, lone surrogates, forced
+    directions), as visible signs."""
     return UNPRINTABLE.sub(lambda found: _sign(ord(found.group())), text)
 
 

@@ -246,7 +246,8 @@ def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port it listens on.")] = 8501,
     host: Annotated[str, typer.Option(help="Address it listens on.")] = "127.0.0.1",
     auth: Annotated[
-        Path | None, typer.Option(help="TOML with [auth] for OIDC and [roles]: a login for all.")
+        Path | None,
+        typer.Option(help="TOML with \\[auth] for OIDC and \\[roles]: a login for all."),
     ] = None,
     no_login: Annotated[
         bool, typer.Option("--no-login", help="Let others reach it without a login.")

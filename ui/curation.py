@@ -7,6 +7,7 @@ store made from the version that was shown; unsaved wordings lie in the store, t
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from typing import TypeVar
 
 from ..data import commands, drafts
@@ -110,6 +111,13 @@ class Desk:
     notice: Notice | None = None
     conflicts: dict[str, Conflict] = field(default_factory=dict)
     stale: Conflict | None = None  # what the last command ran into
+    shown: dict[str, str] = field(
+        default_factory=dict
+    )  # by candidate, the wording on this person's page
+    unkept: dict[str, str] = field(
+        default_factory=dict
+    )  # wordings that could not be stored as drafts
+    told_undo: int | None = None  # somebody else's command that the last undo named, and left alone
 
     @property
     def roster(self) -> Roster:
@@ -136,6 +144,9 @@ class Desk:
         if draft is not None:
             base = self.store.candidate(self.set_name, candidate.id, draft.base_version)
         wording = draft.text if draft else candidate.text
+        if draft is None and candidate.id in self.unkept:  # what the disk had no room for
+            wording = self.unkept[candidate.id]
+        self.shown[candidate.id] = wording
         return View(candidate, ids.index(candidate.id) + 1, len(ids), wording, draft, base)
 
     def conflict_of(self, view: View) -> Conflict | None:
@@ -150,6 +161,7 @@ class Desk:
 
     def type(self, view: View, wording: str) -> None:
         """Keep an unsaved wording; one that equals the text it was begun from is no draft."""
+        self.shown[view.candidate.id] = wording
         if wording == view.wording:
             return
         kept = self._draft(view.candidate.id)
@@ -160,7 +172,10 @@ class Desk:
         draft = StoredDraft(
             self.set_name, view.candidate.id, self.actor, wording, view.shown_version
         )
+        self.unkept[view.candidate.id] = wording
         self._run(lambda: drafts.keep_draft(self.store, draft))
+        if self.notice is None:
+            del self.unkept[view.candidate.id]
         if self.notice is None and kept and kept != view.draft and kept.text != wording:
             said = (
                 "Under your name another wording was being written elsewhere; this one replaced it:"
@@ -174,8 +189,10 @@ class Desk:
         """
         if self.open_id != view.candidate.id:
             return
-        draft = self._draft(view.candidate.id)
-        edit, accepted = self._edit(view, draft), decision is Decision.ACCEPT
+        draft, accepted = self._draft(view.candidate.id), decision is Decision.ACCEPT
+        if accepted and self._is_elsewhere(view, draft):
+            return
+        edit = self._edit(view, draft)
 
         def carry_out() -> Candidate:
             if not (draft and accepted):
@@ -193,11 +210,15 @@ class Desk:
     def reword(self, view: View) -> None:
         """Save the draft's wording and stay."""
         draft = self._draft(view.candidate.id)
-        if draft is None:
+        if self._is_elsewhere(view, draft):
+            return
+        text = self.shown.get(view.candidate.id, view.wording)
+        if draft is None and text == view.candidate.text:
             self.notice = Notice("The wording is unchanged.")
             return
         edit = self._edit(view, draft)
-        if self._run(lambda: commands.reword(self.store, edit, draft.text)) is not None:
+        if self._run(lambda: commands.reword(self.store, edit, text)) is not None:
+            self.unkept.pop(view.candidate.id, None)
             self._drop_draft(view.candidate.id)
             self.notice = Notice("Wording saved.")
 
@@ -241,7 +262,17 @@ class Desk:
         self.open_id, self.mode, self.notice, self.stale = candidate_id, mode, None, None
 
     def undo(self) -> None:
-        self._reverse(commands.undo, "Undone.")
+        """Take back the last change; somebody else's only when asked again, after it was told whose it is."""
+        last = self._try(lambda: commands.next_undo(self.store, self.set_name))
+        if last is None:
+            return
+        if last.actor != self.actor and last.id != self.told_undo:
+            self.told_undo = last.id
+            said = "The last change is not yours. Undo once more takes it back:"
+            self.notice = Notice(said, f"{last.what}, by {last.actor}")
+            return
+        self.told_undo = None
+        self._reverse(partial(commands.undo, command_id=last.id), f"Undone: {last.what}.")
 
     def redo(self) -> None:
         self._reverse(commands.redo, "Done again.")
@@ -258,6 +289,15 @@ class Desk:
         if candidate is not None:
             self.open_id = candidate.id
             self.notice = Notice(said)
+
+    def _is_elsewhere(self, view: View, draft: StoredDraft | None) -> bool:
+        """Whether the draft under this person's name is not what this page shows: then it is shown, and nothing written."""
+        shown = self.shown.get(view.candidate.id, view.wording)
+        if draft is None or draft.text == shown:
+            return False
+        said = "Under your name another wording was written elsewhere; it is shown now. Nothing was written. Yours was:"
+        self.notice = Notice(said, shown, is_problem=True)
+        return True
 
     def _draft(self, candidate_id: str) -> StoredDraft | None:
         return drafts.drafts(self.store, self.set_name, self.actor).get(candidate_id)

@@ -53,7 +53,7 @@ def _at_once(candidate_set: CandidateSet, dialect: Dialect) -> None:
 
 def _labelled(store: Store, name: str, dialect: Dialect) -> None:
     """Files that need every turn's label: a run in the background makes them."""
-    with st.form("export-form", border=False):
+    with st.form("export-form", border=False, enter_to_submit=False):
         with st.container(horizontal=True):
             failures = st.checkbox("Turns of failed traces, too", key="export-failures")
             test = st.checkbox("Test questions, too", key="export-test")

@@ -40,6 +40,8 @@ def alike(
     text: str, roster: Roster, own_id: str | None, least: float | None = None, most: int = MOST
 ) -> list[Alike]:
     """The candidates most like `text`, the most like first, without that of `own_id`; answers at once."""
+    if not roster.candidates:
+        return []
     vectors = vectors_of(roster)
     if vectors is None:
         values = [word_likeness(text, one.text) for one in roster.candidates]

@@ -33,12 +33,12 @@ def map_plot(dots: Sequence[Dot], colours: Sequence[str]) -> go.Figure:
         figure.add_scattergl(
             x=[dot.x for dot in alike],
             y=[dot.y for dot in alike],
-            name=escape(label),
+            name=_literal(label),
             mode="markers",
             marker={"color": colour, "size": 6, "opacity": 0.75},
             unselected={"marker": {"opacity": 0.12}},
             customdata=[[dot.key] for dot in alike],
-            text=["<br>".join(map(escape, wrap(dot.text, HOVER_WIDTH))) for dot in alike],
+            text=["<br>".join(map(_literal, wrap(dot.text, HOVER_WIDTH))) for dot in alike],
             hovertemplate="%{text}<extra></extra>",
         )
     hidden = {"visible": False, "range": [-1.1, 1.1]}
@@ -51,3 +51,8 @@ def map_plot(dots: Sequence[Dot], colours: Sequence[str]) -> go.Figure:
         legend={"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0, "itemsizing": "constant"},
         hoverlabel={"align": "left"},
     )
+
+
+def _literal(text: str) -> str:
+    """Without markup; quotes stay, which Plotly would show as entities."""
+    return escape(text, quote=False)

@@ -18,13 +18,13 @@ def show(store: Store, preferred: str | None, start: Start) -> None:
     """A tab a kind of run; `start` is called with what was asked for."""
     names = store.set_names()
     tabs = st.tabs(["Import traces", "Mine a set", "Audit a set"])
-    with tabs[0], st.form("import-form", border=False):
+    with tabs[0], st.form("import-form", border=False, enter_to_submit=False):
         _import_form(start)
-    with tabs[1], st.form("mine-form", border=False):
+    with tabs[1], st.form("mine-form", border=False, enter_to_submit=False):
         _mine_form(store, start)
     with tabs[2]:
         if names:
-            with st.form("audit-form", border=False):
+            with st.form("audit-form", border=False, enter_to_submit=False):
                 _audit_form(names, preferred, start)
         else:
             st.info("There is no set to audit yet: mine one first.")

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from ..data import versions
-from ..data.candidates import Candidate, Release
+from ..data.candidates import Candidate, Release, Status
 from ..data.errors import ForethoughtError
 from ..data.set_diff import SetDiff
 from ..data.store import Store
@@ -93,27 +93,42 @@ def _log(desk: Archive) -> None:
         st.pagination(-(-found.total // PAGE), key=key)
 
 
+def _make_release(desk: Archive) -> None:
+    """The notes stay where they were typed if nothing came of it."""
+    before = len(desk.store.releases(desk.set_name))
+    desk.release(st.session_state["release-notes"])
+    if len(desk.store.releases(desk.set_name)) > before:
+        st.session_state["release-notes"] = ""
+
+
 def _releases(desk: Archive) -> None:
     may = desk.actor.may(Right.RELEASE)
     if may:
-        with st.form("release-form", clear_on_submit=True):
+        with st.form("release-form", enter_to_submit=False):
             st.text_area(
                 "Notes for a new release",
                 key="release-notes",
                 height=68,
                 placeholder="what changed, and what it is for",
             )
-            active = len(roster_of(desk.store, desk.set_name).active)
+            active = roster_of(desk.store, desk.set_name).active
+            open_ones = sum(one.status is not Status.ACCEPTED for one in active)
+            if open_ones:
+                st.caption(
+                    f"{counted(open_ones, 'candidate')} of them not accepted: they go in, too."
+                )
             st.form_submit_button(
-                f"Release the set as it is now ({counted(active, 'candidate')})",
+                f"Release the set as it is now ({counted(len(active), 'candidate')})",
                 type="primary",
-                on_click=lambda: desk.release(st.session_state["release-notes"]),
+                on_click=partial(_make_release, desk),
             )
     else:
         st.info(f"A {desk.actor.role} may look at releases; an admin makes and restores them.")
     found = desk.store.releases(desk.set_name)
     if not found:
-        st.info("No release yet. One freezes the accepted wordings under a number and a hash.")
+        st.info(
+            "No release yet. One freezes all candidates that are not rejected, as they are, under a number and a hash."
+        )
     for release in reversed(found):
         _release(desk, release, may=may)
 

@@ -1,5 +1,6 @@
 """Traces, quarantine and documents: what goes in comes out, once."""
 
+import shutil
 import sys
 from dataclasses import replace
 from threading import Thread
@@ -237,3 +238,33 @@ def test_check_finds_a_changed_trace(tmp_path):
         )
 
     assert [problem.split()[0:2] for problem in store.check()] == [["trace", trace(1).id]] * 2
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_deleted_or_replaced_while_it_was_open_takes_nothing_more(
+    tmp_path, replaced
+):
+    """What would be written there, nobody would find again."""
+    path = tmp_path / "store.db"
+    store = Store.open(path)
+    store.add([trace(1)])
+    for file in tmp_path.iterdir():
+        file.unlink()
+    if replaced:
+        Store.open(path).close()
+
+    for use in (lambda: store.add([trace(1)]), store.counts):
+        with pytest.raises(StoreError, match="deleted or replaced while it was open") as told:
+            use()
+        assert "\n" not in str(told.value)
+
+
+def test_a_closed_store_is_one_file(tmp_path):
+    path = tmp_path / "store.db"
+    store = Store.open(path)
+    store.add([trace(1)])
+    store.close()
+    copy = Store.open(shutil.copy(path, tmp_path / "copy.db"))
+
+    assert copy.counts() == Store.open(path).counts()
+    assert copy.counts().traces == 1

@@ -90,3 +90,8 @@ def test_legible_text_has_no_character_that_a_page_cannot_carry(text):
 def test_a_shortened_text_is_one_line_within_its_length(text, characters):
     assert len(charts.shortened(text, characters)) <= characters
     assert "\n" not in charts.shortened(text, characters)
+
+
+def test_a_forced_direction_shows_itself_instead_of_turning_the_text_around():
+    assert "\u202e" not in charts.legible("I need \u202egnidaer\u202c to")
+    assert charts.legible("I need \u202egnidaer").endswith("gnidaer")

@@ -11,6 +11,7 @@ from forethought.data.commands import Edit
 from forethought.data.listing import ListedCandidate
 from forethought.data.store import Store
 from forethought.ui import fitted
+from forethought.ui.access import Role, guarded
 from forethought.ui.conflict import Resolution
 from forethought.ui.curation import Decision, Desk
 from forethought.ui.review_order import next_to_review
@@ -277,3 +278,64 @@ def test_without_traces_a_wording_is_judged_by_its_form_alone(tmp_path):
     assert fitted.mask_of(empty, NAME).result(30) is None
     assert wording_problems("I should look it up first.", None) == ()
     assert wording_problems("I should look it up", None) == ("is not a whole statement",)
+
+
+def test_what_another_tab_of_the_same_name_wrote_is_never_saved_unseen(store):
+    """The draft is one for a name: whoever saves must have it on the page."""
+    here, there = Desk(store, NAME, "ann"), Desk(store, NAME, "ann")
+    before = store.candidate_set(NAME).candidates[0].text
+    seen_here, seen_there = here.look(), there.look()
+    here.type(seen_here, "I should ask an almanac.")
+    there.type(seen_there, "I should ask a librarian.")
+
+    for act in (here.reword, lambda view: here.decide(view, Decision.ACCEPT)):
+        act(seen_here)
+        assert store.candidate_set(NAME).candidates[0].text == before
+        assert here.notice.is_problem
+        assert here.notice.detail == "I should ask an almanac.", "nothing typed is lost"
+    shown = here.look()
+    assert shown.wording == "I should ask a librarian."
+    here.reword(shown)
+    assert store.candidate_set(NAME).candidates[0].text == "I should ask a librarian."
+
+
+def test_a_wording_that_cannot_be_stored_as_a_draft_stays_on_the_page(store):
+    """As on a full disk; here by a store that may only be read."""
+    desk = Desk(guarded(store, Role.VIEWER), NAME, "ann")
+    desk.type(desk.look(), "I should ask an almanac.")
+    assert desk.notice is not None
+    assert desk.look().wording == "I should ask an almanac."
+    desk.reword(desk.look())
+    assert desk.look().wording == "I should ask an almanac.", "nor does a save that fails lose it"
+
+    desk.store = store
+    desk.reword(desk.look())
+    assert store.candidate_set(NAME).candidates[0].text == "I should ask an almanac."
+    assert desk.look().wording == "I should ask an almanac."
+
+
+def test_what_somebody_else_did_is_undone_only_when_asked_twice(store, desk):
+    change_elsewhere(store, "I should ask an almanac.")
+    desk.undo()
+    assert store.candidate_set(NAME).candidates[0].text == "I should ask an almanac."
+    assert "bob" in desk.notice.detail
+    assert "reword" in desk.notice.detail
+
+    desk.undo()
+    assert store.candidate_set(NAME).candidates[0].text == TEXTS[0][0]
+
+
+def test_between_two_undos_another_command_of_somebody_else_asks_anew(store, desk):
+    change_elsewhere(store, "I should ask an almanac.")
+    desk.undo()
+    change_elsewhere(store, "I should ask a librarian.")
+    desk.undo()
+
+    assert store.candidate_set(NAME).candidates[0].text == "I should ask a librarian."
+
+
+def test_an_undo_says_what_it_took_back(store, desk):
+    desk.decide(desk.look(), Decision.REJECT)
+    desk.undo()
+
+    assert desk.notice.text == "Undone: reject."
