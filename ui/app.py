@@ -100,11 +100,12 @@ def pages(actor: Actor) -> dict[str, list[Any]]:
     groups: dict[str, list[Any]] = {}
     for group, title, module in PAGES:
         if (HERE / f"{module}.py").exists():
+            pages_of, run = groups.setdefault(group, []), page(group, module, actor)
             is_first = title == PAGES[0][1]
-            shown = st.Page(
-                page(group, module, actor), title=title, url_path=title.lower(), default=is_first
-            )
-            groups.setdefault(group, []).append(shown)
+            if is_first:  # the first page lies at /, and here under its own name, too
+                pages_of.append(st.Page(run, title=title, url_path="overview", visibility="hidden"))
+            path = None if is_first else title.lower()
+            pages_of.append(st.Page(run, title=title, url_path=path, default=is_first))
     return groups
 
 
