@@ -87,7 +87,7 @@ def import_command(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read agents' traces into the store; unusable rows go to quarantine with the reason. Exit 3 if any did."""
+    """Read agents' traces into the store; unusable rows go to quarantine with the reason. Exit 3 if any did, or a file that was named holds none."""
     from ..data.formats import read_traces
     from .importing import import_traces
 
@@ -97,7 +97,7 @@ def import_command(
             Store.open(store), found, lambda r: progress(r.traces + r.duplicates)
         )
     terminal.show_import(report, as_json=as_json)
-    if report.quarantined:
+    if report.quarantined or report.skips_one_of(paths):
         raise typer.Exit(3)
 
 

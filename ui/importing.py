@@ -1,8 +1,9 @@
 """Traces out of files into the store: what came in, what was left and why. Nothing is lost silently."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from ..data.errors import NothingToDo
@@ -25,6 +26,11 @@ class ImportReport:
     without_thoughts: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     rejected: list[Quarantined] = field(default_factory=list)
+
+    def skips_one_of(self, paths: Iterable[str]) -> bool:
+        """Whether a file that was named as such, not found in a folder or by a pattern, holds no traces."""
+        skipped = {Path(one.file).absolute() for one in self.skipped}
+        return any(Path(path).absolute() in skipped for path in paths)
 
     def as_json(self) -> dict[str, Any]:
         return {

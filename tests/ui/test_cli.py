@@ -107,6 +107,15 @@ def test_a_file_that_is_no_trace_is_skipped_and_named(script, tmp_path, exported
     assert [one["file"].endswith("other.json") for one in found["skipped"]] == [True]
 
 
+def test_a_named_file_that_is_no_trace_is_no_success(call, tmp_path, exported):
+    other = exported.parent / "other.json"
+    other.write_text('{"colour": "blue"}')
+    code, out, _ = call("import", exported, other, "--store", tmp_path / "a.db", "--json")
+
+    assert code == 3
+    assert json.loads(out)["traces"] == 5
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
