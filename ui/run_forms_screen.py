@@ -4,10 +4,12 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from ..data.candidates import Status
 from ..data.formats.table import FORMATS
 from ..data.store import Store
 from . import cards
 from .charts import legible
+from .roster import roster_of
 from .runs import AuditRun, ImportRun, MineRun
 from .wiring import BUILTIN
 
@@ -54,7 +56,8 @@ def _mine_form(store: Store, start: Start) -> None:
         st.checkbox("Only what surely gains (minutes)", key="mine-admit")
         st.checkbox("Add “none of these fits”", key="mine-escape")
         st.checkbox("Grow the set of this name instead", key="mine-grow")
-    st.form_submit_button("Mine", key="mine", on_click=lambda: start(_mine_run()))
+        st.checkbox("Even if people have decided on it", key="mine-again")
+    st.form_submit_button("Mine", key="mine", on_click=lambda: start(_mine_run(store)))
 
 
 def _audit_form(names: list[str], preferred: str | None, start: Start) -> None:
@@ -79,7 +82,7 @@ def _import_run() -> ImportRun:
     return ImportRun(paths, st.session_state["import-source"], st.session_state["import-format"])
 
 
-def _mine_run() -> MineRun:
+def _mine_run(store: Store) -> MineRun:
     return MineRun(
         name=st.session_state["mine-name"].strip(),
         budget=st.session_state["mine-budget"],
@@ -87,7 +90,13 @@ def _mine_run() -> MineRun:
         admit=st.session_state["mine-admit"],
         escape=st.session_state["mine-escape"],
         grow=st.session_state["mine-grow"],
+        again=st.session_state["mine-again"],
+        curated=[name for name in store.set_names() if _is_curated(store, name)],
     )
+
+
+def _is_curated(store: Store, name: str) -> bool:
+    return any(one.status is not Status.PROPOSED for one in roster_of(store, name).candidates)
 
 
 def _audit_run() -> AuditRun:

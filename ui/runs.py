@@ -2,7 +2,7 @@
 or a place behind `--`, so that nothing a person types can become another option.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ..data.errors import NothingToDo
@@ -26,7 +26,10 @@ class ImportRun:
 
 @dataclass(frozen=True)
 class MineRun:
-    """A set mined anew, or (`grow`) the set of this name grown by what was imported since."""
+    """A set mined anew, or (`grow`) the set of this name grown by what was imported since.
+
+    `curated` sets, on which people have decided, are mined anew only where `again` says so.
+    """
 
     name: str
     budget: int = 12
@@ -34,10 +37,17 @@ class MineRun:
     admit: bool = False
     escape: bool = False
     grow: bool = False
+    again: bool = False
+    curated: Collection[str] = ()
 
     def arguments(self) -> list[str]:
         if not self.name:
             raise NothingToDo("the set has no name: give it one, such as search-v1")
+        if self.name in self.curated and not (self.grow or self.again):
+            raise NothingToDo(
+                f"people have decided on the set {self.name}: choose another name, grow it, or say that it is to be mined anew "
+                "(decisions stay, but what was merged or reordered may come back)"
+            )
         if self.grow:
             return ["mine", *_options({"grow": self.name, "budget": self.budget})]
         named = {"name": self.name, "budget": self.budget, "source": self.source}

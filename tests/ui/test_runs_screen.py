@@ -9,6 +9,8 @@ import pytest
 from curated_store import HOSTILE, curated
 from streamlit.testing.v1 import AppTest
 
+from forethought.data import commands
+from forethought.data.commands import Edit
 from forethought.data.store import Store
 from forethought.ui.access import Actor, Role
 from forethought.ui.job_runner import birth
@@ -89,6 +91,23 @@ def test_a_form_left_empty_starts_nothing_and_says_so(store):
 
     assert any("nothing to import" in text for text in everything(at))
     assert not jobs_of(store).all()
+
+
+def test_a_set_that_people_decided_on_is_mined_anew_only_when_told_so(store):
+    name = store.set_names()[0]
+    first = store.candidate_set(name).candidates[0]
+    commands.accept(store, Edit(name, first.id, first.version, "bob"))
+    at = shown(store)
+    at.text_input(key="mine-name").set_value(name)
+    at.button(key="mine").click().run(timeout=60)
+    assert any("people have decided on the set" in text for text in everything(at))
+    assert not jobs_of(store).all()
+
+    at.text_input(key="mine-name").set_value(name)
+    at.checkbox(key="mine-again").set_value(True)
+    at.button(key="mine").click().run(timeout=60)
+    assert [job.arguments[0] for job in jobs_of(store).all()] == ["mine"]
+    jobs_of(store).cancel(jobs_of(store).all()[0].id, Actor("ann"))
 
 
 def test_a_run_is_cancelled_by_a_click(store):
