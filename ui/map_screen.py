@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 
@@ -201,7 +202,8 @@ def _listed(roster: Roster, points: list[Point], key: str) -> list[Point]:
 
 def _make(store: Store, name: str, wording: str, new: NewCandidate) -> None:
     try:
-        landscape.add_candidate(store, name, cards.actor().name, new)
+        typed = replace(new, text=st.session_state[wording])  # as it stands now
+        landscape.add_candidate(store, name, cards.actor().name, typed)
     except ForethoughtError as error:
         st.session_state[SAID] = Notice("Nothing was written.", str(error))
         return

@@ -1,5 +1,6 @@
 """Merging side by side: who survives, who joins, under which text, without which turns, and what comes of it. Decides nothing."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -136,7 +137,8 @@ def _members(desk: Desk, plan: MergePlan) -> None:
                     st.text(legible(evidence_panel.clipped(member.turn.thought)))
 
 
-def _merge(desk: Desk, plan: MergePlan) -> None:
+def _merge(desk: Desk, drawn: MergePlan) -> None:
+    plan = replace(drawn, text=st.session_state[_text_key(drawn.survivor.id)])  # as it stands now
     said = f"{counted(len(plan.others) + 1, 'candidate')} merged. Z takes it back."
     desk.regroup(lambda: merge(desk.store, desk.set_name, desk.actor, plan), said)
     if desk.mode is Mode.REVIEW:

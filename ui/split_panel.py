@@ -85,9 +85,20 @@ def _divide(desk: Desk, view: View, members: Members) -> None:
     texts = _columns(desk, view, members, parts, proposed.texts, moved)
     wanted = plan(view.candidate, members, parts, texts)
     _told(wanted)
+
+    def as_it_stands() -> SplitPlan:  # when the button is pressed, not when it was drawn
+        keys = (f"split-text-{id}-{number}" for number in range(len(texts)))
+        typed = [st.session_state.get(key, text) for key, text in zip(keys, texts, strict=True)]
+        placed = [moved.get(place, part) for place, part in enumerate(proposed.parts)]
+        return plan(view.candidate, members, placed, typed)
+
     cards.buttons(
         Button(
-            "Split it", "Y", partial(_split, desk, wanted), is_main=True, is_disabled=wanted.is_one
+            "Split it",
+            "Y",
+            lambda: _split(desk, as_it_stands()),
+            is_main=True,
+            is_disabled=wanted.is_one,
         ),
         Button("Back", "B", partial(desk.open, id)),
     )

@@ -82,6 +82,7 @@ def test_one_candidate_becomes_two(store, make_set, visit):
     second.fill("The page is broken, so I should take another.")
     ann.press("Tab")
     ann.sees("2 parts. One part keeps the candidate")
+    ann.ready()
     ann.click("Split it")
     until(lambda: len(candidates(store, name)) == 2)
     kept, new = candidates(store, name)
