@@ -10,16 +10,17 @@ from ..data.store import Store
 from . import cards
 from .charts import legible
 from .roster import roster_of
-from .runs import AuditRun, ImportRun, MineRun
+from .runs import AuditRun, BenchRun, ImportRun, MineRun
 from .wiring import BUILTIN
 
-Start = Callable[[ImportRun | MineRun | AuditRun], None]
+Start = Callable[[ImportRun | MineRun | AuditRun | BenchRun], None]
+MODES = ("select", "think", "think-65", "draft", "index", "hybrid", "none")
 
 
 def show(store: Store, preferred: str | None, start: Start) -> None:
     """A tab a kind of run; `start` is called with what was asked for."""
     names = store.set_names()
-    tabs = st.tabs(["Import traces", "Mine a set", "Audit a set"])
+    tabs = st.tabs(["Import traces", "Mine a set", "Audit a set", "Bench a set"])
     with tabs[0], st.form("import-form", border=False, enter_to_submit=False):
         _import_form(start)
     with tabs[1], st.form("mine-form", border=False, enter_to_submit=False):
@@ -30,6 +31,12 @@ def show(store: Store, preferred: str | None, start: Start) -> None:
                 _audit_form(names, preferred, start)
         else:
             st.info("There is no set to audit yet: mine one first.")
+    with tabs[3]:
+        if names:
+            with st.form("bench-form", border=False, enter_to_submit=False):
+                _bench_form(names, preferred, start)
+        else:
+            st.info("There is no set to bench yet: mine one first.")
 
 
 def _import_form(start: Start) -> None:
@@ -76,6 +83,17 @@ def _audit_form(names: list[str], preferred: str | None, start: Start) -> None:
     st.form_submit_button("Audit", key="audit", on_click=lambda: start(_audit_run()))
 
 
+def _bench_form(names: list[str], preferred: str | None, start: Start) -> None:
+    chosen = st.session_state.get(cards.CHOSEN, preferred)
+    index = names.index(chosen) if chosen in names else 0
+    left, middle, right = st.columns([2, 2, 1])
+    left.selectbox("Set", names, index=index, key="bench-name", format_func=legible)
+    middle.multiselect("Modes", MODES, default=list(MODES[:2]), key="bench-modes")
+    right.number_input("Questions (0: all)", 0, 1_000_000, 100, key="bench-limit")
+    st.caption("HotpotQA's questions over the store's recorded runs, with the packaged model.")
+    st.form_submit_button("Bench", key="bench", on_click=lambda: start(_bench_run()))
+
+
 def _import_run() -> ImportRun:
     lines = st.session_state["import-paths"].splitlines()
     paths = tuple(line.strip() for line in lines if line.strip())
@@ -105,6 +123,14 @@ def _audit_run() -> AuditRun:
         other=st.session_state["audit-other"],
         limit=st.session_state["audit-limit"],
         oracle=st.session_state["audit-oracle"],
+    )
+
+
+def _bench_run() -> BenchRun:
+    return BenchRun(
+        name=st.session_state["bench-name"],
+        modes=tuple(st.session_state["bench-modes"]),
+        limit=st.session_state["bench-limit"],
     )
 
 

@@ -71,6 +71,21 @@ class AuditRun:
 
 
 @dataclass(frozen=True)
+class BenchRun:
+    """A set that a model selects from against other ways to think, over `limit` questions; its records among the files that it makes."""
+
+    name: str
+    modes: tuple[str, ...] = ("select", "think")
+    limit: int = 100
+
+    def arguments(self) -> list[str]:
+        if not self.modes:
+            raise NothingToDo("no mode to play: choose at least one")
+        modes = [f"--mode={mode}" for mode in self.modes]
+        return ["bench", *_options({"limit": self.limit, "out": OUT}), *modes, "--", self.name]
+
+
+@dataclass(frozen=True)
 class ExportRun:
     """A set in the form that a training run reads, among the files that it makes."""
 

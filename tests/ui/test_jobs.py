@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 
 from forethought.data.errors import ForethoughtError, NotFound, NothingToDo
 from forethought.data.store import Store
+from forethought.scorer.agent.thinking import Mode
 from forethought.ui.access import Actor, Forbidden, Role
 from forethought.ui.cli import app
 from forethought.ui.job_runner import birth
 from forethought.ui.jobs import OUT, Job, Jobs, State
 from forethought.ui.progress_file import Progress
-from forethought.ui.runs import AuditRun, ExportRun, ImportRun, MineRun
+from forethought.ui.run_forms_screen import MODES
+from forethought.ui.runs import AuditRun, BenchRun, ExportRun, ImportRun, MineRun
 
 ANN = Actor("ann")
 SHOW = "import sys, os; print(sys.argv[1:], os.environ['FORETHOUGHT_STORE']); sys.exit(int(sys.argv[1]))"
@@ -270,7 +272,21 @@ def test_the_command_line_reads_audit_and_export_as_they_were_typed(name, other)
     assert (params["include_failures"], params["include_test"]) == (True, False)
 
 
+@settings(max_examples=20, deadline=None)
+@given(name=TEXT, modes=st.lists(st.sampled_from(MODES), min_size=1, unique=True))
+def test_the_command_line_reads_a_bench_as_it_was_chosen(name, modes):
+    params = parsed(BenchRun(name, tuple(modes), 7).arguments())
+
+    assert (params["name"], params["mode"], params["limit"]) == (name, modes, 7)
+
+
+def test_every_mode_can_be_chosen():
+    assert set(MODES) == {mode.value for mode in Mode}
+
+
 def test_a_form_left_empty_is_told():
+    with pytest.raises(NothingToDo):
+        BenchRun("set", ()).arguments()
     with pytest.raises(NothingToDo):
         ImportRun(()).arguments()
     with pytest.raises(NothingToDo):
