@@ -39,7 +39,7 @@ def test_fifty_candidates_are_reviewed_by_keyboard_alone(store, make_set, visit)
 
     ann.press("z")
     until(lambda: statuses(store, name)[49] is Status.PROPOSED)
-    ann.sees("Undone.")
+    ann.sees("Undone: reject.")
     ann.press("z")
     until(lambda: statuses(store, name)[48] is Status.PROPOSED)
     ann.has_open(49, 50)
