@@ -43,9 +43,8 @@ def next_undo(store: Store, set_name: str) -> Undoable:
     """What `undo` would take back; NothingToDo where nothing is left."""
     with store.database.reading() as session:
         set_row(session, set_name)
-        last = last_of(session, set_name, UNDOABLE)
-        if last is None or last.id is None:
-            raise NothingToDo(f"no edit of set {set_name!r} is left to undo")
+        last = _next(session, set_name)
+        assert last.id is not None
         return Undoable(last.id, last.type.replace("_", " "), last.actor)
 
 
@@ -59,10 +58,7 @@ def undo(store: Store, set_name: str, actor: str, command_id: int | None = None)
         if command_id is not None:
             command = _named(session, set_name, command_id)
         else:
-            last = last_of(session, set_name, UNDOABLE)
-            if last is None:
-                raise NothingToDo(f"no edit of set {set_name!r} is left to undo")
-            command = last
+            command = _next(session, set_name)
         return _reverse(session, command, CommandType.UNDO, actor)
 
 
@@ -92,6 +88,14 @@ def last_of(session: Session, set_name: str, types: tuple[CommandType, ...]) -> 
         .order_by(col(CommandRow.id).desc())
         .limit(1)
     ).first()
+
+
+def _next(session: Session, set_name: str) -> CommandRow:
+    """The command that is undone next; NothingToDo where none is left."""
+    last = last_of(session, set_name, UNDOABLE)
+    if last is None:
+        raise NothingToDo(f"no edit of set {set_name!r} is left to undo")
+    return last
 
 
 def _named(session: Session, set_name: str, command_id: int) -> CommandRow:

@@ -43,10 +43,10 @@ class BenchPlan:
     is_less_premise: bool = False  # a score less what it is after a context that says nothing (PMI)
     is_guided: bool = True  # an action begins as one of those that the benchmark knows
 
-    def questions_of(self, mode: Mode, questions: Sequence[Question]) -> Sequence[Question]:
-        few = self.fewer.get(mode)
-        most = min(few, self.limit or few) if few else self.limit
-        return questions[:most]
+    def asks(self, mode: Mode, place: int) -> bool:
+        """Whether the question at this place is played in the mode."""
+        mosts = (self.limit, self.fewer.get(mode))
+        return all(place < most for most in mosts if most)
 
 
 def parse_modes(names: Sequence[str]) -> tuple[Mode, ...]:
@@ -86,9 +86,9 @@ def play_all(
     contexts = {mode: agent.start() for mode, agent in agents.items()}
     wanted = [
         (mode, question)
-        for question in questions
+        for place, question in enumerate(questions)
         for mode in plan.modes
-        if question in plan.questions_of(mode, questions)
+        if plan.asks(mode, place)
     ]
     found = []
     for done, (mode, question) in enumerate(wanted):

@@ -68,10 +68,9 @@ def _mine_form(store: Store, start: Start) -> None:
 
 
 def _audit_form(names: list[str], preferred: str | None, start: Start) -> None:
-    chosen = st.session_state.get(cards.CHOSEN, preferred)
-    index = names.index(chosen) if chosen in names else 0
     left, middle, right = st.columns([2, 2, 1])
-    left.selectbox("Set", names, index=index, key="audit-name", format_func=legible)
+    with left:
+        _pick_set(names, preferred, "audit-name")
     middle.selectbox(
         "Compared with",
         list(dict.fromkeys(["", *BUILTIN, *names])),
@@ -84,14 +83,20 @@ def _audit_form(names: list[str], preferred: str | None, start: Start) -> None:
 
 
 def _bench_form(names: list[str], preferred: str | None, start: Start) -> None:
-    chosen = st.session_state.get(cards.CHOSEN, preferred)
-    index = names.index(chosen) if chosen in names else 0
     left, middle, right = st.columns([2, 2, 1])
-    left.selectbox("Set", names, index=index, key="bench-name", format_func=legible)
+    with left:
+        _pick_set(names, preferred, "bench-name")
     middle.multiselect("Modes", MODES, default=list(MODES[:2]), key="bench-modes")
     right.number_input("Questions (0: all)", 0, 1_000_000, 100, key="bench-limit")
     st.caption("HotpotQA's questions over the store's recorded runs, with the packaged model.")
     st.form_submit_button("Bench", key="bench", on_click=lambda: start(_bench_run()))
+
+
+def _pick_set(names: list[str], preferred: str | None, key: str) -> None:
+    """Of which set: the one that the other pages show, to begin with."""
+    chosen = st.session_state.get(cards.CHOSEN, preferred)
+    index = names.index(chosen) if chosen in names else 0
+    st.selectbox("Set", names, index=index, key=key, format_func=legible)
 
 
 def _import_run() -> ImportRun:

@@ -60,10 +60,6 @@ class Spent(NamedTuple):
     action: float = 0.0
     tool: float = 0.0
 
-    @property
-    def model(self) -> float:
-        return self.media + self.prefill + self.reasoning + self.action
-
 
 @dataclass(frozen=True)
 class TurnRecord:
@@ -140,11 +136,7 @@ class Agent:
         try:
             context.append_text(self.model.encode(history))
             context.settle()
-            length = context.length
-            thought = self.thinker.think(context, seed)
-            if context.length > length:
-                context.append_text(self.model.encode("\n"))
-            return thought, self._likeliest(context)[1]
+            return self._think(context, seed), self._likeliest(context)[1]
         finally:
             context.rollback(before)
 
@@ -170,9 +162,9 @@ class Agent:
         with clock("prefill"):
             context.settle()
         with clock("reasoning"):
-            thought = self.thinker.think(context, seed)
+            thought = self._think(context, seed)
         with clock("action"):
-            text, tokens = self._act(context, after_thought=context.length > length)
+            text, tokens = self._act(context)
         parsed = _as_answer(parse_action(text))
         action = None if isinstance(parsed, Invalid) else parsed
         observation: Observation | None = None
@@ -195,10 +187,16 @@ class Agent:
         )
         return record, stop
 
-    def _act(self, context: Context, *, after_thought: bool) -> tuple[str, int]:
-        """The text up to the end of its action, and how many tokens were decoded for it."""
-        if after_thought:
+    def _think(self, context: Context, seed: int) -> Thought:
+        """A thought, and the end of its line where there is one."""
+        length = context.length
+        thought = self.thinker.think(context, seed)
+        if context.length > length:
             context.append_text(self.model.encode("\n"))
+        return thought
+
+    def _act(self, context: Context) -> tuple[str, int]:
+        """The text up to the end of its action, and how many tokens were decoded for it."""
         beginning = self._begin(context)
         most = self.limits.action_tokens - len(beginning)
         decoded = decode(context, Decoding(most, ENDS))
