@@ -96,16 +96,20 @@ def test_one_candidate_becomes_two(store, make_set, visit):
     assert {thoughts[turn] for turn in new.support} == {BROKEN}
 
 
-def test_a_gap_becomes_a_candidate(store, make_set, visit):
-    name, ann = make_set(THREE[2:], "river"), visit()
-    ann.open("Gaps", name)
-    ann.click("Find the gaps")
-    wording = ann.page.get_by_role("textbox", name="Wording of a new candidate")
-    wording.fill("I should compare both of them.")
+def make_second(ann, store, name: str, text: str) -> None:
+    """A candidate of what is chosen on the page, beside the one that the set has."""
+    ann.page.get_by_role("textbox", name="Wording of a new candidate").fill(text)
     ann.press("Tab")
     ann.ready()
     ann.click("Make a candidate")
     until(lambda: len(candidates(store, name)) == 2)
+
+
+def test_a_gap_becomes_a_candidate(store, make_set, visit):
+    name, ann = make_set(THREE[2:], "river"), visit()
+    ann.open("Gaps", name)
+    ann.click("Find the gaps")
+    make_second(ann, store, name, "I should compare both of them.")
     new = candidates(store, name)[-1]
     assert new.text == "I should compare both of them."
     assert new.expected_actions == ("search",)
@@ -121,12 +125,7 @@ def test_a_lasso_on_the_map_becomes_a_candidate(store, make_set, visit):
     ann.ready()
     ann.lasso((0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98))
     ann.sees("inside")
-    wording = ann.page.get_by_role("textbox", name="Wording of a new candidate")
-    wording.fill("I should think about it.")
-    ann.press("Tab")
-    ann.ready()
-    ann.click("Make a candidate")
-    until(lambda: len(candidates(store, name)) == 2)
+    make_second(ann, store, name, "I should think about it.")
     assert candidates(store, name)[-1].text == "I should think about it."
     assert candidates(store, name)[-1].support
 
