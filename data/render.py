@@ -93,11 +93,13 @@ def render_trace(trace: Trace) -> str:
     return f"Question: {trace.question}\n" + "".join(map(_render_turn, trace.turns))
 
 
-def worked_example(traces: Iterable[Trace]) -> str:
+def worked_example(traces: Iterable[Trace], without: Iterable[str] = ()) -> str:
     """The shortest successful *mine* trace with at least two kinds of action, rendered; "" where there is none.
 
     Stands before the question of every audited turn of its source: an untrained model does not know the format otherwise.
+    No thought of it repeats any of the texts `without`, whatever their case and last stop.
     """
+    avoided = {_bare(text) for text in without}
     texts = (
         render_trace(trace)
         for trace in traces
@@ -105,6 +107,7 @@ def worked_example(traces: Iterable[Trace]) -> str:
         and trace.outcome is Outcome.SUCCESS
         and all(turn.is_plain for turn in trace.turns)
         and len({action.kind for turn in trace.turns for action in turn.actions}) > 1
+        and not _repeats(trace, avoided)
     )
     return min(texts, key=lambda text: (len(text), text), default="")
 
@@ -129,6 +132,15 @@ def _render_turn(turn: Turn) -> str:
                 f"Observation: {turn.observations[i] if i < len(turn.observations) else ''}"
             )
     return "".join(f"{line}\n" for line in lines)
+
+
+def _repeats(trace: Trace, avoided: Iterable[str]) -> bool:
+    thoughts = [_bare(thought) for turn in trace.turns for thought in turn.thoughts]
+    return any(text in thought for text in avoided for thought in thoughts)
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.lower().split()).rstrip(".!?")
 
 
 def _with_thought(turn: Turn, index: int, thoughts: Mapping[int, str] | None) -> Turn:

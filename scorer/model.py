@@ -177,17 +177,20 @@ class LanguageModel:
         }
 
 
-def load_model(path: str | None = None, dtype: str = "float32") -> LanguageModel:
+def load_model(
+    path: str | None = None, dtype: str = "float32", device: str = "cpu"
+) -> LanguageModel:
     """The packaged SmolLM2 if `path` is None, else a folder or a hub id. ModelUnavailable if it cannot be had."""
     if dtype not in DTYPES:
         raise ModelUnavailable(f"unknown dtype {dtype!r}; use one of {', '.join(DTYPES)}")
-    if path is None:
-        found = read_checkpoint(str(packaged.packaged_folder()), DTYPES[dtype])
-        return wrap(found.network, found.tokenizer, packaged.NAME, packaged.SHA256)
-    place = located(path)
+    place = str(packaged.packaged_folder()) if path is None else located(path)
     found = read_checkpoint(place, DTYPES[dtype])
-    revision = revision_of(place, found.network.config)
-    return wrap(found.network, found.tokenizer, named(place), revision, found.image_processor)
+    with reporting_memory(f"the weights of {place} on {device}"):
+        network = found.network.to(device)
+    if path is None:
+        return wrap(network, found.tokenizer, packaged.NAME, packaged.SHA256)
+    revision = revision_of(place, network.config)
+    return wrap(network, found.tokenizer, named(place), revision, found.image_processor)
 
 
 def named(place: str) -> str:

@@ -1,4 +1,4 @@
-"""`forethought bench`: a benchmark's questions in several modes, same model, tools and limits. Parses, calls `benching` and prints."""
+"""`forethought bench`: benchmarks' questions in several modes, same model, tools and limits. Parses, calls `bench` and prints."""
 
 from __future__ import annotations
 
@@ -11,25 +11,46 @@ import typer
 from ..data.store import DEFAULT
 from . import terminal
 from .command_options import AsJson, Model, Seed, SetName, StoreUrl
-from .wiring import find_set, make_model, open_existing
+from .wiring import find_set, make_judge, make_model, open_existing
 
 bench_app = typer.Typer()
 MODES = ("select", "think")
+REPLAY = "hotpotqa-replay"
 
 
 class BenchCalibration(StrEnum):
-    """What is taken out of a candidate's score, of what needs no turns to be fitted on."""
+    """What is taken out of a candidate's score, of what needs no observed choices."""
 
     RAW = "raw"
     PMI = "pmi"
+    BATCH = "batch"
+
+
+class BenchPrompt(StrEnum):
+    """How a run is written down."""
+
+    CHAT = "chat"
+    PLAIN = "plain"
+
+
+class Dtype(StrEnum):
+    """What a model's weights are held in."""
+
+    FLOAT32 = "float32"
+    BFLOAT16 = "bfloat16"
+    FLOAT16 = "float16"
 
 
 @bench_app.command()
 def bench(
     name: SetName,
     benchmark: Annotated[
-        str, typer.Option(help="hotpotqa-replay: HotpotQA over the store's recorded runs.")
-    ] = "hotpotqa-replay",
+        list[str] | None,
+        typer.Option(
+            help="NAME, or NAME=PATH where its files lie here; may be repeated. mmsearch, hr-mmsearch, fvqa-test, simplevqa, livevqa, "
+            "mat-search, infoseek, hotpotqa. Default: hotpotqa-replay, HotpotQA over the store's recorded runs."
+        ),
+    ] = None,
     mode: Annotated[
         list[str] | None,
         typer.Option(
@@ -50,42 +71,81 @@ def bench(
         int, typer.Option(min=0, help="Questions of the modes other than select and think; 0: all.")
     ] = 20,
     guided: Annotated[
-        bool, typer.Option(help="Begin each action as the likeliest of those there are.")
-    ] = True,
+        bool | None,
+        typer.Option(help="Begin each action as the likeliest of those that the benchmark knows."),
+    ] = None,
     listed: Annotated[
-        bool, typer.Option(help="List the set's texts before the question, as SSR does.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            help="List the set's texts before the question, as SSR does, in modes that choose from them. Default: all but hotpotqa-replay."
+        ),
+    ] = None,
+    prompt: Annotated[
+        BenchPrompt | None, typer.Option(help="As a chat by the model's own template, or plain.")
+    ] = None,
     calibration: Annotated[
-        BenchCalibration, typer.Option(help="Of the scores that select goes by: raw, or pmi.")
+        BenchCalibration, typer.Option(help="Of the scores that select goes by.")
     ] = BenchCalibration.RAW,
+    tau: Annotated[
+        float, typer.Option(min=0.0, help="Draw from select's scores; 0: the best.")
+    ] = 0.0,
+    size: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Select from the set's first SIZE too; may be repeated."),
+    ] = None,
+    context_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of a run.")] = 4096,
+    observation_tokens: Annotated[int, typer.Option(min=1, help="Most of an observation.")] = 200,
+    text_search: Annotated[
+        str | None,
+        typer.Option(
+            help="A file of passages, or KIND=URL of a server: search-r1 (if KIND lacks), searxng, serpapi."
+        ),
+    ] = None,
+    image_searches: Annotated[
+        Path | None, typer.Option(help="Recorded reverse image searches, by the picture's SHA-256.")
+    ] = None,
+    dtype: Annotated[
+        Dtype | None, typer.Option(help="Default: bfloat16 on a GPU, float32 without one.")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="URL of an OpenAI-compatible server that judges answers.")
+    ] = None,
+    judge_model: Annotated[str, typer.Option(help="The judging model's name there.")] = "",
     store: StoreUrl = DEFAULT,
     model: Model = None,
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Does a set keep success and cut time? Play a benchmark's questions selecting and thinking."""
+    """Does a set keep success and cut time? Play benchmarks' questions selecting and thinking."""
     from ..scorer.agent.episode import Limits
     from ..scorer.agent.thinking import Freedom
-    from .bench_runs import run_bench
+    from .bench.plan import BenchPlan, Calibration, Place, Prompt, parse_modes
+    from .bench.runs import Bench
+    from .bench.searching import BackEnds
     from .bench_table import show_bench
-    from .benching import BenchPlan, parse_modes
 
     modes = parse_modes(mode or list(MODES))
     plan = BenchPlan(
-        benchmark=benchmark,
+        places=tuple(dict.fromkeys(map(Place.of, benchmark or [REPLAY]))),
         modes=modes,
         source=source,
         limit=limit or None,
         fewer={one: fewer for one in modes if one.value not in MODES} if fewer else {},
         seed=seed,
-        limits=Limits(turns=turns, action_tokens=action_tokens),
+        limits=Limits(turns, action_tokens, observation_tokens, context_tokens),
         freedom=Freedom(tokens=thought_tokens),
         is_listed=listed,
         is_guided=guided,
-        is_less_premise=calibration is BenchCalibration.PMI,
+        prompt=Prompt(prompt) if prompt else None,
+        calibration=Calibration(calibration),
+        tau=tau,
+        sizes=tuple(size or ()),
     )
     opened = open_existing(store)
     candidate_set = find_set(opened, name)
+    ends = BackEnds(text_search, image_searches)
+    told = make_judge(judge, judge_model)
+    running = Bench(opened, candidate_set, make_model(model, dtype), plan, out, told, ends)
     with terminal.bar("bench", quiet=as_json) as progress:
-        found = run_bench(opened, candidate_set, make_model(model), plan, out, progress)
+        found = running.run(progress)
     show_bench(found, as_json=as_json)

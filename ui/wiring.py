@@ -24,6 +24,7 @@ from ..scorer.cache import cache_folder
 
 if TYPE_CHECKING:
     from ..miner.embed import Embedder
+    from ..scorer.agent.judge import Judge
     from ..scorer.audit import AuditModels
     from ..scorer.engines.engine import Engine
     from ..scorer.model import LanguageModel
@@ -88,11 +89,15 @@ def make_embedder_beside() -> Embedder:
     return CachedEmbedder(EmbedderBeside(Beside(), SentenceEmbedder()), cache_folder() / "vectors")
 
 
-def make_model(path: str | None) -> LanguageModel:
-    """The packaged SmolLM2, or the causal model at `path`; float32."""
+def make_model(path: str | None, dtype: str | None = "float32") -> LanguageModel:
+    """The packaged SmolLM2, or the causal model at `path`, on a GPU where there is one; dtype None: what is usual there."""
+    import torch
+
     from ..scorer.model import load_model
 
-    return load_model(path)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    usual = "bfloat16" if device == "cuda" else "float32"
+    return load_model(path, dtype or usual, device)
 
 
 def make_engine(kind: str | None, url: str | None, model: str | None) -> ServedModel | None:
@@ -113,6 +118,17 @@ def make_engine(kind: str | None, url: str | None, model: str | None) -> ServedM
     served = load_served(model)
     transport = Transport(url, token=os.environ.get(TOKEN_VARIABLE))
     return ServedModel(connect(transport, expected_model(served)), served)
+
+
+def make_judge(url: str | None, name: str) -> Judge | None:
+    """The judging model at `url`, its key from the environment; None where no judge is named."""
+    if url is None:
+        return None
+    if not name.strip():
+        raise ForethoughtError("--judge needs --judge-model: the name of the model that judges")
+    from ..scorer.agent.judge import KEY_VARIABLE, Judge
+
+    return Judge(url, name, os.environ.get(KEY_VARIABLE))
 
 
 def make_models(model: str | None, reference: str | None, alpha: float = 1.0) -> AuditModels:

@@ -1,33 +1,29 @@
-"""One question, played: think, act, observe, until an answer or a stop. The context's keys and values are kept over all turns.
+"""One question, played: think, act, observe, until an answer or a stop. What the session knows is kept over all turns.
 
-    Question: Q
-    <thinking>T</thinking>
-    <tool_call>{...}</tool_call>
-    Observation: O
-
-Knows the model and the tools it is handed; judges nothing.
+Knows the thinker, the dialogue and the tools it is handed; judges nothing.
 """
 
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...data.errors import ContextTooLong
+from ...data.errors import ContextTooLong, PictureMismatch
 from ...data.render import answer_text
 from ...data.traces import ANSWER, Action, kind_of
-from ..context import Context
-from ..generate import Decoding, decode
+from ..generate import Decoding
 from ..model import LanguageModel
 from ..plain import totals
-from ..score import Scored, score_sharing_context
 from .action_text import ENDS, Fault, Invalid, ParsedAction, parse_action
+from .dialogue import Dialogue, Plain
+from .session import LocalSession, Scores, Session
 from .thinking import Thinker, Thought
-from .tools import Observation, Situation, Tool
+from .tools import Observation, Situation, Tool, failed
+from .transcript import prepared, shortened, write
 
 
 class Stop(StrEnum):
@@ -39,6 +35,9 @@ class Stop(StrEnum):
     TOOL_DISABLED = "tool-disabled"
     CONTEXT_LIMIT = "context-limit"
     TURN_LIMIT = "turn-limit"
+    MEDIA_ERROR = (
+        "media-error"  # the question's picture cannot be shown; SSR's harness has no word for it
+    )
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Limits:
 
 
 class Spent(NamedTuple):
-    """Seconds of one turn. `prefill` computes what came since the last; media are part of it but for their preparation."""
+    """Seconds of one turn. `media` cuts pictures into patches; `prefill` looks at them and computes what came since the last turn."""
 
     media: float = 0.0
     prefill: float = 0.0
@@ -101,7 +100,7 @@ class _Clock:
 class Agent:
     """A model with a way to think and tools by the kind of action they carry out; `disabled` kinds are refused.
 
-    `preamble` stands before every question and is computed once: instructions, or a worked example. With `beginnings` an action
+    The dialogue's opening stands before every question and is computed once. With `beginnings` an action
     begins with the likeliest of them and is decoded from there: small models write no action otherwise.
     """
 
@@ -110,61 +109,73 @@ class Agent:
     tools: Mapping[str, Tool]
     limits: Limits = Limits()
     disabled: frozenset[str] = frozenset()
-    preamble: str = ""
+    dialogue: Dialogue = Plain()
     beginnings: tuple[tuple[int, ...], ...] | None = (
         None  # their tokens, none the beginning of another
     )
 
-    def start(self) -> Context:
-        """A context that holds the preamble; hand it to `play` again and again."""
-        ids = self.model.encode(self.preamble, special_tokens=True)
-        return Context(self.model, ids, capacity=self.limits.context_tokens)
+    def start(self, session: Session | None = None) -> Session:
+        """A session (None: an empty one of the model's own) with the opening in it; hand it to `play` again and again."""
+        if session is None:
+            session = LocalSession(self.model, capacity=self.limits.context_tokens)
+        write(session, self.dialogue.opening())
+        if session.length:
+            session.settle()
+        return session
 
-    def play(self, context: Context, question: str, seed: int = 0) -> Episode:
-        """One question after what `context` holds, which it holds again at the end."""
-        before = context.length
+    def play(self, session: Session, situation: Situation, seed: int = 0) -> Episode:
+        """One question after what `session` holds, which it holds again at the end."""
+        before, clock = session.length, _Clock()
         try:
-            context.append_text(self.model.encode(f"Question: {question}\n"))
-            return self._turns(context, Situation(question, ()), seed)
+            with clock("media"):
+                pictures = prepared(self.model, situation.pictures)
+            write(session, self.dialogue.question(situation.question, len(pictures)), pictures)
+            return self._turns(session, situation, seed, clock)
+        except PictureMismatch as error:
+            return Episode((), Stop.MEDIA_ERROR, detail=str(error))
+        except ContextTooLong as error:
+            return Episode((), Stop.CONTEXT_LIMIT, detail=str(error))
         finally:
-            context.rollback(before)
+            session.rollback(before)
 
-    def decide(self, context: Context, history: str, seed: int = 0) -> tuple[Thought, int]:
+    def decide(self, session: Session, history: str, seed: int = 0) -> tuple[Thought, int]:
         """A thought after `history`, and the place of the action's likeliest beginning after it; needs `beginnings`."""
         assert self.beginnings is not None, "an action that may begin as it likes is no place"
-        before = context.length
+        before = session.length
         try:
-            context.append_text(self.model.encode(history))
-            context.settle()
-            return self._think(context, seed), self._likeliest(context)[1]
+            session.append_text(self.model.encode(history))
+            session.settle()
+            return self._think(session, seed), self._likeliest(session)[1]
         finally:
-            context.rollback(before)
+            session.rollback(before)
 
-    def _turns(self, context: Context, situation: Situation, seed: int) -> Episode:
+    def _turns(self, session: Session, situation: Situation, seed: int, clock: "_Clock") -> Episode:
         turns: list[TurnRecord] = []
         for number in range(self.limits.turns):
             try:
-                self._require_room(context)
-                turn, stop = self._turn(context, situation, seed + number)
+                self._require_room(session)
+                turn, stop = self._turn(session, situation, seed + number, clock)
+                turns.append(turn)
+                clock = _Clock()
+                if turn.observation is not None:
+                    situation = self._observe(session, turn.observation, situation, clock)
             except ContextTooLong as error:
                 return Episode(tuple(turns), Stop.CONTEXT_LIMIT, detail=str(error))
-            turns.append(turn)
             if stop is not None:
                 answer = turn.action.answer if turn.action else None
                 return Episode(tuple(turns), stop, answer, turn.fault or "")
         return Episode(tuple(turns), Stop.TURN_LIMIT)
 
     def _turn(
-        self, context: Context, situation: Situation, seed: int
+        self, session: Session, situation: Situation, seed: int, clock: "_Clock"
     ) -> tuple[TurnRecord, Stop | None]:
-        clock = _Clock()
-        length, new = context.length, context.length - context.computed
+        length, new = session.length, session.length - session.computed
         with clock("prefill"):
-            context.settle()
+            session.settle()
         with clock("reasoning"):
-            thought = self._think(context, seed)
+            thought = self._think(session, seed)
         with clock("action"):
-            text, tokens = self._act(context)
+            text, tokens = self._act(session)
         parsed = _as_answer(parse_action(text))
         action = None if isinstance(parsed, Invalid) else parsed
         observation: Observation | None = None
@@ -172,8 +183,6 @@ class Agent:
         if action is not None:
             with clock("tool"):
                 observation, stop = self._carry_out(action, situation)
-        if observation is not None:
-            self._observe(context, observation)
         record = TurnRecord(
             context_tokens=length,
             prefilled=new,
@@ -187,35 +196,35 @@ class Agent:
         )
         return record, stop
 
-    def _think(self, context: Context, seed: int) -> Thought:
+    def _think(self, session: Session, seed: int) -> Thought:
         """A thought, and the end of its line where there is one."""
-        length = context.length
-        thought = self.thinker.think(context, seed)
-        if context.length > length:
-            context.append_text(self.model.encode("\n"))
+        length = session.length
+        thought = self.thinker.think(session, seed)
+        if session.length > length:
+            session.append_text(self.model.encode("\n"))
         return thought
 
-    def _act(self, context: Context) -> tuple[str, int]:
+    def _act(self, session: Session) -> tuple[str, int]:
         """The text up to the end of its action, and how many tokens were decoded for it."""
-        beginning = self._begin(context)
+        beginning = self._begin(session)
         most = self.limits.action_tokens - len(beginning)
-        decoded = decode(context, Decoding(most, ENDS))
+        decoded = session.decode(Decoding(most, ENDS))
         text = self.model.decode((*beginning, *decoded.ids))
         ends = [text.find(end) + len(end) for end in ENDS if end in text]
         return text[: min(ends)] if ends else text, len(beginning) + len(decoded.ids)
 
-    def _begin(self, context: Context) -> tuple[int, ...]:
+    def _begin(self, session: Session) -> tuple[int, ...]:
         """The tokens that the action begins with, put in; none where it may begin as it likes."""
         if self.beginnings is None:
             return ()
-        scored, best = self._likeliest(context)
-        context.commit(scored.continuation(best))
+        scores, best = self._likeliest(session)
+        session.commit(scores.continuation(best))
         return self.beginnings[best]
 
-    def _likeliest(self, context: Context) -> tuple[Scored, int]:
+    def _likeliest(self, session: Session) -> tuple[Scores, int]:
         assert self.beginnings is not None
-        scored = score_sharing_context(context, self.beginnings)
-        return scored, int(np.argmax(totals(scored.log_probs)))
+        scores = session.score(self.beginnings)
+        return scores, int(np.argmax(totals(scores.log_probs)))
 
     def _carry_out(
         self, action: ParsedAction, situation: Situation
@@ -229,15 +238,23 @@ class Agent:
             return None, Stop.TOOL_ERROR
         return self.tools[kind].call(action.arguments, situation), None
 
-    def _observe(self, context: Context, observation: Observation) -> None:
-        ids = self.model.encode(observation.text)[: self.limits.observation_tokens]
-        text = self.model.decode(ids)
-        context.append_text(self.model.encode(f"\nObservation: {text}\n"))
+    def _observe(
+        self, session: Session, observation: Observation, situation: Situation, clock: "_Clock"
+    ) -> Situation:
+        """The observation written down, and what is seen from then on. A picture that cannot be shown is told in words."""
+        try:
+            with clock("media"):
+                pictures = prepared(self.model, observation.pictures)
+        except PictureMismatch as error:
+            observation, pictures = failed(str(error)), ()
+        text = shortened(self.model, observation.text, self.limits.observation_tokens)
+        write(session, self.dialogue.observation(text), pictures)
+        return replace(situation, pictures=(*situation.pictures, *observation.pictures))
 
-    def _require_room(self, context: Context) -> None:
-        if context.length > self.limits.context_tokens:
+    def _require_room(self, session: Session) -> None:
+        if session.length > self.limits.context_tokens:
             raise ContextTooLong(
-                f"{context.length} tokens of context; at most {self.limits.context_tokens} are allowed"
+                f"{session.length} tokens of context; at most {self.limits.context_tokens} are allowed"
             )
 
 

@@ -1,6 +1,6 @@
-"""The ways to have a thought after a context: select one, make one freely, shortly or of a set length, or have none.
+"""The ways to have a thought after what was said: select one, make one freely, shortly or of a set length, or have none.
 
-Each takes a context whose last logits are known and leaves it grown by the thought, `<thinking>` and `</thinking>` included. What it
+Each takes a session whose end is computed and leaves it grown by the thought, `<thinking>` and `</thinking>` included. What it
 cost is told in tokens, injected and generated apart; the clock is read by whoever asks.
 """
 
@@ -13,13 +13,12 @@ import numpy as np
 
 from ...data.render import CLOSING, OPENING, render_thought
 from ..compiled_set import CompiledSet, compile_set
-from ..context import Context
-from ..generate import Decoding, decode
+from ..generate import Decoding
 from ..latency import PAPER_TOKENS
 from ..model import LanguageModel
 from ..plain import totals
-from ..score import Scored, score_sharing_context
 from ..selection import Normalisation, log_z, select, sum_noise
+from .session import Scores, Session
 
 DRAFT_TOKENS = 24  # Chain-of-Draft: at most five words a step
 LEAST_LOG_Z = -40.0  # nats
@@ -56,7 +55,7 @@ class Thought(NamedTuple):
 class Thinker(Protocol):
     """One way to think."""
 
-    def think(self, context: Context, seed: int) -> Thought: ...
+    def think(self, session: Session, seed: int) -> Thought: ...
 
 
 @dataclass(frozen=True)
@@ -77,17 +76,17 @@ class Library:
         return cls(tuple(texts), compile_set(model, tuple(texts)), **options)
 
 
-def take(context: Context, library: Library, seed: int) -> tuple[Scored, Thought]:
-    """The likeliest text after the context, or one drawn; the context stays as it is."""
+def take(session: Session, library: Library, seed: int) -> tuple[Scores, Thought]:
+    """The likeliest text after the session, or one drawn; the session stays as it is."""
     compiled = library.compiled
-    scored = score_sharing_context(context, compiled.ids)
+    scored = session.score(compiled.ids)
     sums = totals(scored.log_probs)
     scores = sums / compiled.divisors(library.normalisation) - library.offsets
     choice = select(scores, library.tau)
     chosen = choice.selected
     if library.tau > 0:
         chosen = int(np.random.default_rng(seed).choice(len(scores), p=choice.probabilities))
-    noise = sum_noise(str(context.model.dtype).removeprefix("torch."), compiled.num_tokens)
+    noise = sum_noise(str(session.model.dtype).removeprefix("torch."), compiled.num_tokens)
     return scored, Thought(
         library.texts[chosen],
         injected=len(compiled.ids[chosen]),
@@ -104,10 +103,10 @@ class Selecting:
 
     library: Library
 
-    def think(self, context: Context, seed: int) -> Thought:
-        scored, thought = take(context, self.library, seed)
+    def think(self, session: Session, seed: int) -> Thought:
+        scored, thought = take(session, self.library, seed)
         assert thought.chosen is not None
-        context.commit(scored.continuation(thought.chosen))
+        session.commit(scored.continuation(thought.chosen))
         return thought
 
 
@@ -120,14 +119,14 @@ class Generating:
     hint: str = ""  # put before each thought
     temperature: float = 0.0
 
-    def think(self, context: Context, seed: int) -> Thought:
-        model = context.model
+    def think(self, session: Session, seed: int) -> Thought:
+        model = session.model
         opening = model.encode(self.hint + OPENING)
-        context.append_text(opening)
+        session.append_text(opening)
         stop = None if self.is_exact else CLOSING
-        decoded = decode(context, Decoding(self.tokens, stop, self.temperature, seed))
+        decoded = session.decode(Decoding(self.tokens, stop, self.temperature, seed))
         closing = [] if CLOSING in decoded.text else model.encode(CLOSING)
-        context.append_text(closing)
+        session.append_text(closing)
         is_capped = not self.is_exact and not decoded.is_complete
         injected = len(opening) + len(closing)
         return Thought(
@@ -147,12 +146,12 @@ class Indexing:
         numbers = Library.of(model, [f"[{place}]" for place in range(1, len(library.texts) + 1)])
         return cls(library, numbers)
 
-    def think(self, context: Context, seed: int) -> Thought:
-        _, found = take(context, self.numbers, seed)
+    def think(self, session: Session, seed: int) -> Thought:
+        _, found = take(session, self.numbers, seed)
         assert found.chosen is not None
         text = self.library.texts[found.chosen]
-        ids = context.model.encode(render_thought(text))
-        context.append_text(ids)
+        ids = session.model.encode(render_thought(text))
+        session.append_text(ids)
         return found._replace(text=text, injected=len(ids))
 
 
@@ -165,15 +164,15 @@ class Falling:
     least_log_z: float = -float("inf")
     least_margin: float = 0.0
 
-    def think(self, context: Context, seed: int) -> Thought:
-        scored, found = take(context, self.library, seed)
+    def think(self, session: Session, seed: int) -> Thought:
+        scored, found = take(session, self.library, seed)
         first, second = (*sorted(found.scores, reverse=True), -float("inf"))[:2]
         assert found.chosen is not None
         assert found.log_z is not None
         if found.log_z >= self.least_log_z and first - second >= self.least_margin:
-            context.commit(scored.continuation(found.chosen))
+            session.commit(scored.continuation(found.chosen))
             return found
-        return self.otherwise.think(context, seed)._replace(
+        return self.otherwise.think(session, seed)._replace(
             scores=found.scores, probabilities=found.probabilities, log_z=found.log_z
         )
 
@@ -181,7 +180,7 @@ class Falling:
 class Silent:
     """No thought."""
 
-    def think(self, context: Context, seed: int) -> Thought:
+    def think(self, session: Session, seed: int) -> Thought:
         return Thought("")
 
 

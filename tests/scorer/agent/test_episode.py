@@ -9,9 +9,10 @@ from speaking_models import speaking_model
 from tiny_models import tiny_model
 
 from forethought.scorer.agent.action_text import Fault
+from forethought.scorer.agent.dialogue import Plain
 from forethought.scorer.agent.episode import Agent, Limits, Stop, turn_json
 from forethought.scorer.agent.thinking import Freedom, Library, Mode, Silent, thinker_of
-from forethought.scorer.agent.tools import Observation, guarded
+from forethought.scorer.agent.tools import Observation, Situation, guarded
 
 ANSWER = "<answer>Lisbon</answer>"
 SEARCH = '<tool_call>{"name": "search", "arguments": {"query": "capital"}}</tool_call>'
@@ -43,7 +44,7 @@ def agent(says: str, tool=None, **options) -> Agent:
 
 
 def play(one: Agent, question: str = "What is the capital?"):
-    return one.play(one.start(), question)
+    return one.play(one.start(), Situation(question))
 
 
 def test_an_answer_ends_the_run():
@@ -115,10 +116,10 @@ def test_each_turn_computes_only_what_is_new(mode, family):
     model = tiny_model(family)
     library = Library.of(model, TEXTS)
     thinker = thinker_of(mode, library, model, Freedom(tokens=8))
-    one = Agent(model, thinker, {}, Limits(action_tokens=6), preamble="Answer.\n")
+    one = Agent(model, thinker, {}, Limits(action_tokens=6), dialogue=Plain("Answer.\n"))
     context = one.start()
     known = context.length
-    found = one.play(context, "Who?", seed=3)
+    found = one.play(context, Situation("Who?"), seed=3)
 
     assert found.turns[0].prefilled == found.turns[0].context_tokens - known
     assert context.ids == one.start().ids, "the context holds the preamble again"
@@ -131,11 +132,13 @@ def test_the_same_seed_is_the_same_run_on_a_fresh_context_and_a_used_one(mode, s
     model = tiny_model()
     library = Library.of(model, TEXTS, tau=1.0)
     thinker = thinker_of(mode, library, model, Freedom(tokens=6, temperature=1.0))
-    one = Agent(model, thinker, {}, Limits(action_tokens=5), preamble="Answer.\n")
+    one = Agent(model, thinker, {}, Limits(action_tokens=5), dialogue=Plain("Answer.\n"))
     used = one.start()
-    one.play(used, "Something else?", seed)
+    one.play(used, Situation("Something else?"), seed)
 
-    assert told(one.play(used, "Who?", seed)) == told(one.play(one.start(), "Who?", seed))
+    assert told(one.play(used, Situation("Who?"), seed)) == told(
+        one.play(one.start(), Situation("Who?"), seed)
+    )
 
 
 def told(episode) -> list:

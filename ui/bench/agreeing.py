@@ -4,41 +4,37 @@ Where success cannot tell two modes apart this still does: every turn is judged,
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..scorer.agent.comparison import paired, paired_difference, rate
-from ..scorer.agent.episode import Agent
-from ..scorer.agent.thinking import Mode
-from .bench_records import Records
+from ...scorer.agent.comparison import paired, paired_difference, rate
+from ...scorer.agent.episode import Agent
+from ...scorer.agent.session import Session
+from ...scorer.agent.thinking import Mode
+from .arena import RecordedTurn
+from .records import Records
 
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class RecordedTurn:
-    """What preceded a turn, and what kind of action followed in the run: its place among the beginnings there are."""
-
-    id: str
-    context: str
-    action: int
-
-
 def agree_all(
-    turns: Sequence[RecordedTurn], agents: Mapping[Mode, Agent], records: Records, seed: int
+    turns: Sequence[RecordedTurn],
+    agents: Mapping[str, Agent],
+    records: Records,
+    seed: int,
+    start: Callable[[Agent], Session] = Agent.start,
 ) -> list[Json]:
     """Every turn in every mode, but for what `records` holds already."""
-    contexts = {mode: agent.start() for mode, agent in agents.items()}
+    sessions = {mode: start(agent) for mode, agent in agents.items()}
     found = []
     for turn in turns:
         for mode, agent in agents.items():
-            key = (mode.value, turn.id)
+            key = (mode, turn.id)
             kept = records.get(key)
             if kept is None:
-                thought, chosen = agent.decide(contexts[mode], turn.context, seed)
+                thought, chosen = agent.decide(sessions[mode], turn.context, seed)
                 told = {"recorded": turn.action, "action": chosen, "reasoning": thought.text}
                 kept = records.add(key, told)
             found.append(kept)

@@ -15,9 +15,13 @@ from forethought.data.traces import Outcome
 from forethought.scorer.agent.episode import Agent, Limits, Stop
 from forethought.scorer.agent.thinking import Freedom, Library, Mode, thinker_of
 from forethought.scorer.agent.tools import Observation
-from forethought.ui.agreeing import RecordedTurn, agree_all, agreement
-from forethought.ui.bench_records import Records
-from forethought.ui.benching import BenchPlan, parse_modes, play_all, report, run_id, traces_of
+from forethought.ui.bench.agreeing import agree_all, agreement
+from forethought.ui.bench.arena import Arena, RecordedTurn
+from forethought.ui.bench.figures import NO_CLAIM, figures
+from forethought.ui.bench.plan import BenchPlan, Place, parse_modes, run_id
+from forethought.ui.bench.playing import Alone, play_all, tasks_of, traces_of
+from forethought.ui.bench.records import Records
+from forethought.ui.bench.verdicts import judged
 
 ANSWER = "<answer>Lisbon</answer>"
 SEARCH = '<tool_call>{"name": "search", "arguments": {"query": "capital"}}</tool_call>'
@@ -26,7 +30,7 @@ QUESTIONS = tuple(
     for n in range(4)
 )
 MODES = (Mode.SELECT, Mode.THINK, Mode.NONE)
-PLAN = BenchPlan("made-up", MODES, limits=Limits(turns=2), freedom=Freedom(tokens=3))
+PLAN = BenchPlan((Place("made-up"),), MODES, limits=Limits(turns=2), freedom=Freedom(tokens=3))
 SET = mined()
 TEXTS = [candidate.text for candidate in SET.active]
 
@@ -38,11 +42,13 @@ class Search:
         return Observation("It is Lisbon.")
 
 
-def agents(says: str = ANSWER) -> dict[Mode, Agent]:
+def agents(says: str = ANSWER) -> dict[str, Agent]:
     model = speaking_model({"\n": says})
     library = Library.of(model, TEXTS)
     return {
-        mode: Agent(model, thinker_of(mode, library, model, PLAN.freedom), {"search": Search()})
+        mode.value: Agent(
+            model, thinker_of(mode, library, model, PLAN.freedom), {"search": Search()}
+        )
         for mode in MODES
     }
 
@@ -51,7 +57,14 @@ AGENTS = agents()
 
 
 def played(path, plan=PLAN, questions=QUESTIONS, playing=AGENTS, *progress) -> list:
-    return play_all(plan, questions, playing, Records(path, run_id(plan, {})), *progress)
+    tasks = tasks_of(plan, plan.labels(len(TEXTS)), questions)
+    with Records(path, run_id(plan, {})) as records:
+        return play_all(tasks, Alone(playing, plan.seed), records, *progress)
+
+
+def report(records, questions=QUESTIONS):
+    arena = Arena("made-up", tuple(questions), {}, lambda model, listed: None)
+    return figures(PLAN, judged(records, arena, None), SET)
 
 
 def without_clock(records: list) -> list:
@@ -134,7 +147,7 @@ def test_a_file_that_holds_no_records_is_told(tmp_path, content):
 
 def test_the_report_says_what_the_records_say(tmp_path):
     records = played(tmp_path / "r.jsonl")
-    found = report(PLAN, records, SET)
+    found = report(records)
     select = found["modes"]["select"]
 
     assert set(found["modes"]) == {"select", "think", "none"}
@@ -162,13 +175,14 @@ def test_under_a_tenth_nothing_is_claimed(tmp_path):
     wrong = [replace(question, answers=("Rome",)) for question in QUESTIONS]
     records = played(tmp_path / "r.jsonl", PLAN, wrong)
 
-    assert report(PLAN, records, SET)["claim"] == "floor: no claim"
+    assert report(records, wrong)["claim"] == NO_CLAIM
 
 
 def test_free_runs_are_traces_to_mine(tmp_path):
     playing = agents(SEARCH)
     records = played(tmp_path / "r.jsonl", PLAN, QUESTIONS, playing)
-    traces = traces_of([one for one in records if one["mode"] == "think"], "made-up-think")
+    free = [one | {"success": one["exact"]} for one in records if one["mode"] == "think"]
+    traces = traces_of(free, "made-up-think")
 
     assert [trace.question for trace in traces] == [question.text for question in QUESTIONS]
     assert {trace.outcome for trace in traces} == {Outcome.FAILURE}
@@ -190,15 +204,17 @@ def test_agreement_is_counted_turn_by_turn_and_resumed(tmp_path):
     beginnings = (tuple(model.encode("<tool")), tuple(model.encode("<answer>")))
     library = Library.of(model, TEXTS)
     playing = {
-        mode: Agent(
+        mode.value: Agent(
             model, thinker_of(mode, library, model, PLAN.freedom), {}, beginnings=beginnings
         )
         for mode in MODES
     }
     turns = [RecordedTurn(f"t{n}", f"Question: {n}?\n", n % 3 > 0) for n in range(6)]
-    first = agree_all(turns[:2], playing, Records(tmp_path / "a.jsonl", "run"), 0)
+    with Records(tmp_path / "a.jsonl", "run") as kept:
+        first = agree_all(turns[:2], playing, kept, 0)
     before = (tmp_path / "a.jsonl").read_bytes()
-    found = agree_all(turns, playing, Records(tmp_path / "a.jsonl", "run"), 0)
+    with Records(tmp_path / "a.jsonl", "run") as kept:
+        found = agree_all(turns, playing, kept, 0)
     told = agreement(found, 0)
 
     assert (tmp_path / "a.jsonl").read_bytes().startswith(before)

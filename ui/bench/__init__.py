@@ -1,0 +1,1 @@
+"""Benchmarks in several modes: what is asked, played, kept and reported."""

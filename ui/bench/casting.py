@@ -1,0 +1,87 @@
+"""An agent for each mode of a bench: the same model, tools and limits, another way to think. Plays nothing."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...data.candidates import Candidate
+from ...data.errors import NothingToDo
+from ...scorer.agent.episode import Agent
+from ...scorer.agent.session import Session
+from ...scorer.agent.thinking import Library, Mode, take, thinker_of
+from ...scorer.agent.tools import guarded
+from ...scorer.calibrate import batch_means
+from ...scorer.model import LanguageModel
+from ...scorer.premise import premise_sums
+from .arena import Arena
+from .plan import BenchPlan, Calibration, mode_of, size_of
+
+TOOL_SECONDS = 30.0
+CHOOSING = (
+    Mode.SELECT,
+    Mode.INDEX,
+    Mode.HYBRID,
+)  # the modes that the set's texts may be listed for
+
+
+def agents_of(
+    model: LanguageModel,
+    arena: Arena,
+    candidates: Sequence[Candidate],
+    plan: BenchPlan,
+    start: Callable[[Agent], Session] = Agent.start,
+) -> Mapping[str, Agent]:
+    """By the plan's labels. NothingToDo where scores are to be calibrated by turns that the benchmark has not."""
+    is_guided = bool(arena.beginnings) and plan.is_guided is not False
+    beginnings = tuple(tuple(model.encode(text)) for text in arena.beginnings)
+    is_listed = arena.is_listed if plan.is_listed is None else plan.is_listed
+    tools = {kind: guarded(tool, TOOL_SECONDS) for kind, tool in arena.tools.items()}
+
+    def agent(label: str) -> Agent:
+        mode, own = mode_of(label), candidates[: size_of(label)]
+        library = Library.of(model, [one.text for one in own], tau=plan.tau)
+        listed = own if is_listed and mode in CHOOSING else ()
+        found = Agent(
+            model=model,
+            thinker=thinker_of(mode, library, model, plan.freedom),
+            tools=tools,
+            limits=plan.limits,
+            disabled=arena.disabled,
+            dialogue=arena.dialogue(model, listed),
+            beginnings=beginnings if is_guided else None,
+        )
+        if mode not in (Mode.SELECT, Mode.HYBRID):
+            return found
+        library = replace(library, offsets=_offsets(library, plan.calibration, arena, found, start))
+        return replace(found, thinker=thinker_of(mode, library, model, plan.freedom))
+
+    return {label: agent(label) for label in plan.labels(len(candidates))}
+
+
+def _offsets(
+    library: Library,
+    calibration: Calibration,
+    arena: Arena,
+    agent: Agent,
+    start: Callable[[Agent], Session],
+) -> np.ndarray | float:
+    if calibration is Calibration.RAW:
+        return 0.0
+    if calibration is Calibration.PMI:
+        compiled = library.compiled
+        return premise_sums(agent.model, compiled.ids) / compiled.divisors(library.normalisation)
+    if not arena.fitting:
+        raise NothingToDo(
+            f"{arena.name} has no turns to calibrate by batch with; take --calibration raw or pmi"
+        )
+    session = start(agent)
+    return batch_means(np.array([_scores(session, text, library) for text in arena.fitting]))
+
+
+def _scores(session: Session, history: str, library: Library) -> tuple[float, ...]:
+    before = session.length
+    session.append_text(session.model.encode(history))
+    found = take(session, library, 0)[1].scores
+    session.rollback(before)
+    return found

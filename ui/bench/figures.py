@@ -1,0 +1,158 @@
+"""A bench's figures: success, coverage and latency by mode, and each mode against select over the same questions.
+
+Over the records of one benchmark, or of several together. Plays nothing, and judges nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...data.candidates import CandidateSet
+from ...data.traces import kind_of
+from ...scorer.agent.comparison import mcnemar, paired, paired_difference, rate
+from ...scorer.agent.thinking import Mode
+from .plan import BenchPlan
+
+Json = dict[str, Any]
+LEAST_SECONDS = 1e-3  # of a mean that a share is saved of: not to think takes none
+FLOOR = 0.1  # success under which two modes cannot be told apart by it
+NO_CLAIM = "floor: no claim"
+
+
+def figures(plan: BenchPlan, records: Sequence[Json], candidate_set: CandidateSet) -> Json:
+    """By mode, and each mode against `select` on the questions that both were asked; `records` say whether they succeeded."""
+    labels = dict.fromkeys(one["mode"] for one in records)
+    by_label = {label: [one for one in records if one["mode"] == label] for label in labels}
+    found = {label: _mode(rows, candidate_set, plan) for label, rows in by_label.items()}
+    select = by_label.get(Mode.SELECT)
+    pairs = {
+        label: _against(select, rows, plan.seed)
+        for label, rows in by_label.items()
+        if select and label != Mode.SELECT
+    }
+    is_floor = all(one["success"]["value"] < FLOOR for one in found.values())
+    return {
+        "modes": found,
+        "select_against": pairs,
+        "floor": is_floor,
+        "claim": NO_CLAIM if is_floor else "",
+    }
+
+
+def mean_of(benchmarks: Mapping[str, Json]) -> Json:
+    """The mean of every benchmark's figure by mode, each benchmark counting once, as in the papers' tables.
+
+    A mode that was not played in all of them has none.
+    """
+    each = [one["modes"] for one in benchmarks.values()]
+    labels = [label for label in each[0] if all(label in modes for modes in each)] if each else []
+    return {label: _mean([modes[label] for modes in each]) for label in labels}
+
+
+def _mean(figures: Sequence[Json]) -> Json:
+    def mean(values: Sequence[float | None]) -> float | None:
+        told = [value for value in values if value is not None]
+        return float(np.mean(told)) if len(told) == len(values) else None
+
+    return {
+        "success": mean([one["success"]["value"] for one in figures]),
+        "reasoning_ms": mean([one["reasoning_ms"]["mean"] for one in figures]),
+        "model_s": mean([one["model_s"] for one in figures]),
+        "turns": mean([one["turns"] for one in figures]),
+    }
+
+
+def _mode(records: Sequence[Json], candidate_set: CandidateSet, plan: BenchPlan) -> Json:
+    turns = [turn for one in records for turn in one["turns"]]
+    reasoning = [1000 * turn["seconds"]["reasoning"] for turn in turns]
+    seconds = [sum(map(_model_seconds, one["turns"])) for one in records]
+    return {
+        "n": len(records),
+        "failed": sum(one["answer"] is None for one in records),
+        "unjudged": sum(one["success"] is None for one in records),
+        "success": rate([one["success"] for one in records]).as_json(),
+        "coverage": _coverage(turns, plan.freedom.least_log_z),
+        "f1": float(np.mean([one["f1"] for one in records])),
+        "reasoning_ms": _spread(reasoning),
+        "model_s": float(np.mean(seconds)),
+        "model_s_spread": _spread(seconds),
+        "turns": float(np.mean([len(one["turns"]) for one in records])),
+        "seconds_a_question": {
+            part: float(np.mean([sum(t["seconds"][part] for t in one["turns"]) for one in records]))
+            for part in ("media", "prefill", "reasoning", "action", "tool")
+        },
+        "tokens_a_turn": {
+            part: float(np.mean([turn[f"{part}_tokens"] for turn in turns])) if turns else 0.0
+            for part in ("injected", "generated", "action", "prefilled", "context")
+        },
+        "capped": float(np.mean([turn["capped"] for turn in turns])) if turns else 0.0,
+        "stops": dict(Counter(one["stop"] for one in records).most_common()),
+        "faults": dict(Counter(turn["fault"] for turn in turns if turn["fault"]).most_common()),
+        "matches": dict(Counter(turn["match"] for turn in turns if turn["match"]).most_common()),
+        "tool_failures": sum(bool(turn["tool_failure"]) for turn in turns),
+        "shares": _shares(turns, candidate_set),
+        "announced": _announced(turns, candidate_set),
+    }
+
+
+def _against(select: Sequence[Json], other: Sequence[Json], seed: int) -> Json:
+    """`select` less the other mode on the questions both were asked; latencies as a share saved."""
+    mine, theirs = ({one["id"]: one for one in rows} for rows in (select, other))
+    both = paired(*({id: one["success"] for id, one in rows.items()} for rows in (mine, theirs)))
+    pairs = [(mine[id], theirs[id]) for id in both.questions]
+    return {
+        "n": len(pairs),
+        "unpaired": both.unpaired,
+        "success_difference": paired_difference(both.first, both.second, seed).as_json(),
+        "mcnemar": mcnemar(both.first, both.second)._asdict(),
+        "reasoning_saved": _saved(pairs, lambda turn: turn["seconds"]["reasoning"], by_turn=True),
+        "model_saved": _saved(pairs, _model_seconds, by_turn=False),
+    }
+
+
+def _saved(
+    pairs: Sequence[tuple[Json, Json]], seconds: Callable[[Json], float], *, by_turn: bool
+) -> float | None:
+    """Share of the other mode's mean time, a turn or a question, that selecting saves."""
+    means = []
+    for side in (0, 1):
+        total = sum(seconds(turn) for pair in pairs for turn in pair[side]["turns"])
+        means.append(total / max(1, sum(len(p[side]["turns"]) if by_turn else 1 for p in pairs)))
+    return 1 - means[0] / means[1] if means[1] > LEAST_SECONDS else None
+
+
+def _coverage(turns: Sequence[Json], least_log_z: float) -> Json | None:
+    """Share of selected turns that the set as a whole is likely enough for not to think freely, as `hybrid` decides."""
+    told = [turn["log_z"] >= least_log_z for turn in turns if turn["log_z"] is not None]
+    return rate(told).as_json() | {"least_log_z": least_log_z} if told else None
+
+
+def _shares(turns: Sequence[Json], candidate_set: CandidateSet) -> Json:
+    """How often each candidate was taken, by its id."""
+    taken = Counter(turn["chosen"] for turn in turns if turn["chosen"] is not None)
+    active = candidate_set.active
+    return {active[place].id: n / taken.total() for place, n in taken.most_common()}
+
+
+def _announced(turns: Sequence[Json], candidate_set: CandidateSet) -> float | None:
+    """Of the selected turns with an action, the share whose action is a kind that the candidate announces."""
+    hits = []
+    for turn in turns:
+        if turn["chosen"] is not None and turn["action"]:
+            expected = candidate_set.active[turn["chosen"]].expected_actions
+            if expected:
+                hits.append(kind_of(turn["action"]["name"]) in set(map(kind_of, expected)))
+    return float(np.mean(hits)) if hits else None
+
+
+def _model_seconds(turn: Json) -> float:
+    return sum(turn["seconds"][part] for part in ("media", "prefill", "reasoning", "action"))
+
+
+def _spread(values: Sequence[float]) -> Json:
+    if not values:
+        return {"p50": None, "p95": None, "mean": None}
+    p50, p95 = np.percentile(values, [50, 95])
+    return {"p50": float(p50), "p95": float(p95), "mean": float(np.mean(values))}

@@ -1,0 +1,110 @@
+"""What a bench plays: which benchmarks, in which modes, within which limits. Knows no model and no file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from ...data.errors import ForethoughtError
+from ...data.identity import content_id
+from ...scorer.agent.episode import Limits
+from ...scorer.agent.thinking import Freedom, Mode
+
+Json = dict[str, Any]
+AT = "@"  # select@4: from the set's first four
+
+
+class Calibration(StrEnum):
+    """What is taken out of a candidate's score, of what needs no observed choices."""
+
+    RAW = "raw"
+    PMI = "pmi"  # what it is after a context that says nothing
+    BATCH = "batch"  # its mean over turns that are not asked
+
+
+class Prompt(StrEnum):
+    """How a run is written down."""
+
+    CHAT = "chat"
+    PLAIN = "plain"
+
+
+class Place(NamedTuple):
+    """A benchmark by its name, and where it lies; None: where it is published, or in the store."""
+
+    name: str
+    path: str | None = None
+
+    @classmethod
+    def of(cls, text: str) -> "Place":
+        """NAME, or NAME=PATH."""
+        name, _, path = text.partition("=")
+        return cls(name, path or None)
+
+
+@dataclass(frozen=True)
+class BenchPlan:
+    """How many questions a benchmark and mode (`fewer` by mode, where it is given), and how they are asked.
+
+    None leaves `is_listed` (the set's texts stand before each question, in modes that choose from them), `is_guided` (an action
+    begins as one of those that the benchmark knows) and `prompt` to the benchmark. `sizes`: select from the set's first so many, too.
+    """
+
+    places: tuple[Place, ...]
+    modes: tuple[Mode, ...]
+    source: str | None = None  # of recorded runs; None: all of the store's
+    limit: int | None = 100
+    fewer: Mapping[Mode, int] = field(default_factory=dict)
+    seed: int = 0
+    limits: Limits = Limits()
+    freedom: Freedom = Freedom()
+    is_listed: bool | None = None
+    is_guided: bool | None = None
+    prompt: Prompt | None = None
+    calibration: Calibration = Calibration.RAW
+    tau: float = 0.0  # of select; 0 takes the best
+    sizes: tuple[int, ...] = ()
+
+    def labels(self, candidates: int) -> tuple[str, ...]:
+        """The modes, and select by the sizes that are smaller than the set."""
+        smaller = sorted(size for size in set(self.sizes) if size < candidates)
+        nested = [f"{Mode.SELECT}{AT}{size}" for size in smaller]
+        return (*(mode.value for mode in self.modes), *nested)
+
+    def asks(self, label: str, place: int) -> bool:
+        """Whether the question at this place is played in the mode."""
+        mosts = (self.limit, self.fewer.get(mode_of(label)))
+        return all(place < most for most in mosts if most)
+
+
+def mode_of(label: str) -> Mode:
+    return Mode(label.partition(AT)[0])
+
+
+def size_of(label: str) -> int | None:
+    """Of how many candidates `label` selects; None: of all."""
+    size = label.partition(AT)[2]
+    return int(size) if size else None
+
+
+def parse_modes(names: Sequence[str]) -> tuple[Mode, ...]:
+    """Each once, in the order given; ForethoughtError for a name that is none."""
+    unknown = [name for name in names if name not in list(Mode)]
+    if unknown:
+        raise ForethoughtError(f"no mode {unknown[0]!r}; modes are {', '.join(Mode)}")
+    return tuple(dict.fromkeys(Mode(name) for name in names))
+
+
+def run_id(plan: BenchPlan, facts: Json) -> str:
+    """Of all that decides a benchmark's records; how many questions are asked, and in which modes, does not."""
+    decides = {
+        "seed": plan.seed,
+        "limits": asdict(plan.limits),
+        "freedom": asdict(plan.freedom),
+        "listed": plan.is_listed,
+        "guided": plan.is_guided,
+        "prompt": plan.prompt,
+        "calibration": plan.calibration,
+        "tau": plan.tau,
+    }
+    return content_id("bench", {"plan": decides, **facts})

@@ -1,0 +1,71 @@
+"""HotpotQA over recorded runs: questions nobody mined from, tools that replay what those runs saw, a worked example before each.
+
+A benchmark that needs no network and no GPU: it shows what a mode costs and whether it keeps success on the machine at hand.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ...data.benchmarks.recorded_runs import questions_of_traces, truths_of_fireact
+from ...data.candidates import Candidate
+from ...data.errors import NothingToDo
+from ...data.identity import Split
+from ...data.render import render_context, worked_example
+from ...data.store import Store
+from ...data.traces import ANSWER, turn_id
+from ...scorer.agent.dialogue import Plain
+from ...scorer.agent.recordings import RecordedSearch, Recordings
+from ...scorer.model import LanguageModel
+from ..held_out import PickedTurn, held_out
+from .arena import Arena, RecordedTurn
+
+NAME = "hotpotqa-replay"
+TOOL = "search"
+BEGINNINGS = {TOOL: '<tool_call>{"name": "search", "arguments": {"input": "', ANSWER: "<answer>"}
+RECORDED_TURNS = 60  # whose actions modes are compared with, and as many others to calibrate by
+SAMPLES = Path(__file__).parents[2] / "data" / "samples"
+
+
+def replay_of(store: Store, source: str | None, texts: Sequence[str]) -> Arena:
+    """The *test* questions of a source (None: all), in the order of their ids, whose answer FireAct's files tell.
+
+    None of `texts` stands in the worked example: a model repeats what stands there. NothingToDo where there are no questions.
+    """
+    traces = list(store.traces(source))
+    asked = [trace for trace in traces if trace.split is Split.TEST]
+    found = questions_of_traces(asked, truths_of_fireact(SAMPLES), NAME)
+    if not found.questions:
+        raise NothingToDo(
+            f"no test question of {source or 'this store'} has a known answer; import data/samples, whose runs are asked again"
+        )
+    example = worked_example(traces, without=texts)
+
+    def dialogue(model: LanguageModel, listed: Sequence[Candidate]) -> Plain:
+        return Plain(_listing(listed) + example)
+
+    turns, others = (
+        held_out(traces, split, RECORDED_TURNS) for split in (Split.TEST, Split.CHOOSE)
+    )
+    return Arena(
+        NAME,
+        tuple(sorted(found.questions, key=lambda question: question.id)),
+        {TOOL: RecordedSearch(Recordings.of(traces), TOOL)},
+        dialogue,
+        beginnings=tuple(BEGINNINGS.values()),
+        turns=tuple(map(_recorded, turns)),
+        fitting=tuple(render_context(turn.trace, turn.index) for turn in others),
+    )
+
+
+def _listing(candidates: Sequence[Candidate]) -> str:
+    lines = (f"[{place}] {one.text}" for place, one in enumerate(candidates, start=1))
+    return "Available reasoning strategies:\n" + "\n".join(lines) + "\n\n" if candidates else ""
+
+
+def _recorded(turn: PickedTurn) -> RecordedTurn:
+    kind = turn.trace.turns[turn.index].actions[0].kind
+    return RecordedTurn(
+        turn_id(turn.trace.id, turn.index),
+        render_context(turn.trace, turn.index),
+        list(BEGINNINGS).index(kind),
+    )

@@ -1,0 +1,156 @@
+"""A bench as a whole: arenas, an agent a mode, records on disk, verdicts, the report kept in the store."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ...data.candidates import CandidateSet
+from ...data.errors import ForethoughtError, NothingToDo
+from ...data.store import Store
+from ...scorer.agent.episode import Agent
+from ...scorer.agent.judge import Judge
+from ...scorer.agent.session import Session
+from ...scorer.agent.thinking import Mode
+from ...scorer.model import LanguageModel
+from ..result_file import write_whole
+from . import replaying
+from .agreeing import agree_all, agreement
+from .arena import Arena
+from .casting import agents_of
+from .figures import figures, mean_of
+from .plan import BenchPlan, Place, run_id
+from .playing import Alone, Players, Progress, Task, play_all, tasks_of, traces_of
+from .records import Records
+from .searching import BackEnds, arena_of
+from .verdicts import judged, metric_of, require_answering, verdicts
+
+Json = dict[str, Any]
+Cast = Callable[[Arena, Mapping[str, Agent]], Players]
+RECORDS, AGREEMENT, REPORT = "records.jsonl", "agreement.jsonl", "report.json"
+KIND = "bench"  # of the report among the store's documents
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A set, a model and a plan, ready to play the plan's benchmarks; `out` keeps what was played.
+
+    `start` opens an agent's session, `cast` says who plays (None: this process alone).
+    """
+
+    store: Store
+    candidate_set: CandidateSet
+    model: LanguageModel
+    plan: BenchPlan
+    out: Path
+    judge: Judge | None = None
+    ends: BackEnds = BackEnds()
+    start: Callable[[Agent], Session] = Agent.start
+    cast: Cast | None = None
+
+    def run(self, progress: Progress = lambda done, total: None) -> Json:
+        """The report, which the store and `out` keep too; free thoughts become traces of the store, ready to be mined."""
+        if not self.candidate_set.active:
+            raise NothingToDo(f"the set {self.candidate_set.name} has no candidate to select")
+        if self.judge is not None:
+            require_answering(self.judge)
+        arenas = [self._arena(place) for place in self.plan.places]
+        played = {}
+        for arena, tell in zip(arenas, self._shares(arenas, progress), strict=True):
+            played[arena.name] = self._play(arena, tell)
+        report = self._report({name: found for name, (found, _) in played.items()})
+        report["benchmarks"] = {name: figures for name, (_, figures) in played.items()}
+        report["mean"] = mean_of(report["benchmarks"])
+        if agreed := [
+            one["agreement"] for one in report["benchmarks"].values() if "agreement" in one
+        ]:
+            report["agreement"] = agreed[0]
+        self.store.put(KIND, self.candidate_set.name, report)
+        told = json.dumps(report, indent=2, ensure_ascii=False)
+        write_whole(self.out / REPORT, f"{told}\n")
+        return report
+
+    def _arena(self, place: Place) -> Arena:
+        if place.name != replaying.NAME:
+            return arena_of(place, self.ends, self.plan.seed, self.plan.prompt)
+        texts = [candidate.text for candidate in self.candidate_set.active]
+        return replaying.replay_of(self.store, self.plan.source, texts)
+
+    def _shares(self, arenas: Sequence[Arena], progress: Progress) -> Iterator[Progress]:
+        """What each arena tells its own progress to, as a part of all."""
+        sizes = [len(self._tasks(arena)) for arena in arenas]
+        for number in range(len(arenas)):
+            yield _part_of(progress, sum(sizes[:number]), sum(sizes))
+
+    def _tasks(self, arena: Arena) -> list[Task]:
+        labels = self.plan.labels(len(self.candidate_set.active))
+        return tasks_of(self.plan, labels, arena.questions)
+
+    def _play(self, arena: Arena, progress: Progress) -> tuple[list[Json], Json]:
+        """The records, and what they come to."""
+        agents = agents_of(self.model, arena, self.candidate_set.active, self.plan, self.start)
+        run = run_id(self.plan, self._facts(arena, agents))
+        folder = _folder(self.out / arena.name)
+        players = (self.cast or self._alone)(arena, agents)
+        with Records(folder / RECORDS, run) as kept:
+            played = play_all(self._tasks(arena), players, kept, progress)
+        records = judged(played, arena, self.judge)
+        found = figures(self.plan, records, self.candidate_set)
+        found |= {
+            "metric": metric_of(arena, self.judge),
+            "own_metric": arena.metric,
+            "left_out": dict(arena.left_out),
+            "verdicts": verdicts(records),
+        }
+        if arena.turns and all(agent.beginnings for agent in agents.values()):
+            with Records(folder / AGREEMENT, run) as kept:
+                turns = agree_all(arena.turns, agents, kept, self.plan.seed, self.start)
+            found["agreement"] = agreement(turns, self.plan.seed)
+        free = [one for one in records if one["mode"] == Mode.THINK]
+        self.store.add(traces_of(free, f"{arena.name}-think"))
+        return records, found
+
+    def _alone(self, arena: Arena, agents: Mapping[str, Agent]) -> Players:
+        return Alone(agents, self.plan.seed, self.start)
+
+    def _facts(self, arena: Arena, agents: Mapping[str, Agent]) -> Json:
+        """What decides an arena's records beside the plan."""
+        openings = {label: agent.dialogue.opening() for label, agent in agents.items()}
+        return {
+            "model": self.model.fingerprint(),
+            "arena": arena.name,
+            "texts": [candidate.text for candidate in self.candidate_set.active],
+            "openings": sorted({piece.text for pieces in openings.values() for piece in pieces}),
+            "tools": sorted(arena.tools),
+        }
+
+    def _report(self, played: Mapping[str, Sequence[Json]]) -> Json:
+        pooled = [
+            one | {"id": f"{name}/{one['id']}"}
+            for name, records in played.items()
+            for one in records
+        ]
+        return {
+            "benchmark": ", ".join(played),
+            "set": self.candidate_set.name,
+            "candidates": len(self.candidate_set.active),
+            "model": self.model.name,
+            "judge": self.judge and {"name": self.judge.name, "version": self.judge.version},
+            "plan": asdict(self.plan),
+            **figures(self.plan, pooled, self.candidate_set),
+        }
+
+
+def _part_of(progress: Progress, before: int, total: int) -> Progress:
+    return lambda done, _: progress(before + done, total)
+
+
+def _folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ForethoughtError(
+            f"cannot write to {path} ({error.strerror}); name another --out folder"
+        ) from error
+    return path
