@@ -2,12 +2,12 @@
 
     Plain                                   Chat
     PREAMBLE                                <|im_start|>system  PREAMBLE <|im_end|>
-    Question: Q                             <|im_start|>user    <image> Q <|im_end|>
-    <thinking>T</thinking>                  <|im_start|>assistant <thinking>T</thinking>
-    <tool_call>{...}</tool_call>            <tool_call>{...}</tool_call> <|im_end|>
+    Question: <image> Q                     <|im_start|>user  Q <image> <|im_end|>
+    <thinking>T</thinking>                  <|im_start|>assistant  <thinking>T</thinking><tool_call>{...}</tool_call> <|im_end|>
+    <tool_call>{...}</tool_call>
     Observation: O                          <|im_start|>user <tool_response> O </tool_response> <|im_end|>
 
-Knows no model. What a template writes may hold special tokens; what anybody says is text, whatever it looks like.
+Chat is SSR's harness (GitHub zfy0314/ssr-unofficial, src/ssr/harness.py, commit 2d554730). Knows no model. What a template writes may hold special tokens; what anybody says is text, whatever it looks like.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,13 @@ Pieces = tuple[Piece, ...]
 
 
 class Dialogue(Protocol):
-    """Each method gives what is added to a run; a thought and an action come after a question or an observation."""
+    """Each method gives what is added to a run; a thought and an action come after a question or an observation.
+
+    `after_thought` stands between the two.
+    """
+
+    @property
+    def after_thought(self) -> str: ...
 
     def opening(self) -> Pieces:
         """What stands before every question, computed once."""
@@ -48,6 +54,7 @@ class Plain:
     """Lines, as the renderer writes recorded runs: for models that were trained on none, behind a worked example."""
 
     preamble: str = ""
+    after_thought: str = "\n"
 
     def opening(self) -> Pieces:
         return (Piece(self.preamble, is_markup=True),)
@@ -69,6 +76,7 @@ class Chat:
     before_thought: str
     after_action: str
     after_observation: str
+    after_thought: str = ""  # whatever should stand there, the model writes
 
     def opening(self) -> Pieces:
         return (
@@ -78,7 +86,7 @@ class Chat:
         )
 
     def question(self, text: str, pictures: int = 0) -> Pieces:
-        asked = f"{PICTURE}\n" * pictures + literal(text)
+        asked = literal(text) + f"\n{PICTURE}" * pictures
         return (Piece(asked), Piece(self.before_thought, is_markup=True))
 
     def observation(self, text: str) -> Pieces:

@@ -18,6 +18,7 @@ from ...data.traces import ANSWER, Action, kind_of
 from ..generate import Decoding
 from ..model import LanguageModel
 from ..plain import totals
+from ..vision import Picture
 from .action_text import ENDS, Fault, Invalid, ParsedAction, parse_action
 from .dialogue import Dialogue, Plain
 from .session import LocalSession, Scores, Session
@@ -83,6 +84,11 @@ class Episode:
     stop: Stop
     answer: str | None = None
     detail: str = ""
+
+
+class _Shown(NamedTuple):
+    observation: Observation
+    pictures: tuple[Picture, ...]
 
 
 @dataclass
@@ -158,7 +164,9 @@ class Agent:
                 turns.append(turn)
                 clock = _Clock()
                 if turn.observation is not None:
-                    situation = self._observe(session, turn.observation, situation, clock)
+                    shown = self._shown(turn.observation, clock)
+                    turns[-1] = replace(turn, observation=shown.observation)
+                    situation = self._observe(session, shown, situation)
             except ContextTooLong as error:
                 return Episode(tuple(turns), Stop.CONTEXT_LIMIT, detail=str(error))
             if stop is not None:
@@ -197,11 +205,11 @@ class Agent:
         return record, stop
 
     def _think(self, session: Session, seed: int) -> Thought:
-        """A thought, and the end of its line where there is one."""
+        """A thought, and what the dialogue puts behind it."""
         length = session.length
         thought = self.thinker.think(session, seed)
         if session.length > length:
-            session.append_text(self.model.encode("\n"))
+            session.append_text(self.model.encode(self.dialogue.after_thought))
         return thought
 
     def _act(self, session: Session) -> tuple[str, int]:
@@ -238,18 +246,19 @@ class Agent:
             return None, Stop.TOOL_ERROR
         return self.tools[kind].call(action.arguments, situation), None
 
-    def _observe(
-        self, session: Session, observation: Observation, situation: Situation, clock: "_Clock"
-    ) -> Situation:
-        """The observation written down, and what is seen from then on. A picture that cannot be shown is told in words."""
+    def _shown(self, observation: Observation, clock: "_Clock") -> "_Shown":
+        """The observation with its pictures as the model takes them, or in words that it cannot."""
         try:
             with clock("media"):
-                pictures = prepared(self.model, observation.pictures)
+                return _Shown(observation, prepared(self.model, observation.pictures))
         except PictureMismatch as error:
-            observation, pictures = failed(str(error)), ()
-        text = shortened(self.model, observation.text, self.limits.observation_tokens)
-        write(session, self.dialogue.observation(text), pictures)
-        return replace(situation, pictures=(*situation.pictures, *observation.pictures))
+            return _Shown(failed(str(error)), ())
+
+    def _observe(self, session: Session, shown: "_Shown", situation: Situation) -> Situation:
+        """Writes it down; what is seen from then on."""
+        text = shortened(self.model, shown.observation.text, self.limits.observation_tokens)
+        write(session, self.dialogue.observation(text), shown.pictures)
+        return replace(situation, pictures=(*situation.pictures, *shown.observation.pictures))
 
     def _require_room(self, session: Session) -> None:
         if session.length > self.limits.context_tokens:

@@ -14,23 +14,34 @@ SIGNATURE = '{"type": "function"'  # how the line of a tool begins
 
 
 def system_prompt(tools: Collection[str], listed: Sequence[Candidate] = ()) -> str:
-    """With the signatures of `tools` alone, and each listed candidate by its id with the actions it announces."""
+    """With the signatures of `tools` alone, and each listed candidate with the actions it announces."""
     return _strategies(listed) + _with_tools(_read("ssr_system.txt"), tools)
 
 
 def _strategies(listed: Sequence[Candidate]) -> str:
     if not listed:
         return ""
-    lines = [_line(candidate) for candidate in sorted(listed, key=lambda one: one.id)]
     return _read("ssr_strategies.txt").format(
-        num_candidates=len(lines), reasoning_library="\n".join(lines)
+        num_candidates=len(listed), reasoning_library=listing(listed)
     )
+
+
+def listing(candidates: Sequence[Candidate]) -> str:
+    """A line each, by their numbers."""
+    lines = zip(numbers(candidates), map(_line, candidates), strict=True)
+    return "\n".join(f"[{number}] {line}" for number, line in sorted(lines))
+
+
+def numbers(candidates: Sequence[Candidate]) -> tuple[int, ...]:
+    """The number of each in a listing: from 0, in the order of their ids."""
+    ids = sorted(candidate.id for candidate in candidates)
+    return tuple(ids.index(candidate.id) for candidate in candidates)
 
 
 def _line(candidate: Candidate) -> str:
     actions = ", ".join(candidate.expected_actions)
     announced = f"  (expected action: {actions})" if actions else ""
-    return f'[{candidate.id}] "{candidate.text}"{announced}'
+    return f'"{candidate.text}"{announced}'
 
 
 def _with_tools(prompt: str, tools: Collection[str]) -> str:

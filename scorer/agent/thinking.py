@@ -70,6 +70,7 @@ class Library:
     normalisation: Normalisation = Normalisation()
     offsets: np.ndarray | float = 0.0
     tau: float = 0.0  # 0 takes the best, above it is drawn
+    numbers: tuple[int, ...] = ()  # by which a prompt lists them; () in their own order, from 0
 
     @classmethod
     def of(cls, model: LanguageModel, texts: Sequence[str], **options: Any) -> "Library":
@@ -143,8 +144,8 @@ class Indexing:
 
     @classmethod
     def of(cls, model: LanguageModel, library: Library) -> "Indexing":
-        numbers = Library.of(model, [f"[{place}]" for place in range(1, len(library.texts) + 1)])
-        return cls(library, numbers)
+        own = library.numbers or range(len(library.texts))
+        return cls(library, Library.of(model, [f"[{number}]" for number in own]))
 
     def think(self, session: Session, seed: int) -> Thought:
         _, found = take(session, self.numbers, seed)

@@ -10,6 +10,10 @@ PICTURE_TOKENS = (
     "<|vision_start|>",
     "<|vision_end|>",
 )  # tiny_models' ids in order
+QWEN_CHAT = (
+    "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content | trim }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 
 
 def byte_tokenizer(special=(), plain=()):
@@ -34,4 +38,11 @@ def save_seeing_folder(path, family="qwen3_vl", patch_size=4):
     save_folder(path, tiny_network(family), byte_tokenizer(special=PICTURE_TOKENS))
     size = {"shortest_edge": 64, "longest_edge": 4096}
     Qwen2VLImageProcessorPil(patch_size=patch_size, merge_size=2, size=size).save_pretrained(path)
+    return path
+
+
+def save_chatting_folder(path, family="qwen3_vl"):
+    """One that sees, with a chat template in the manner of Qwen's own."""
+    save_seeing_folder(path, family)
+    (path / "chat_template.jinja").write_text(QWEN_CHAT, "utf-8")
     return path

@@ -8,6 +8,7 @@ import numpy as np
 from ...data.candidates import Candidate
 from ...data.errors import NothingToDo
 from ...scorer.agent.episode import Agent
+from ...scorer.agent.prompt import numbers
 from ...scorer.agent.session import Session
 from ...scorer.agent.thinking import Library, Mode, take, thinker_of
 from ...scorer.agent.tools import guarded
@@ -40,8 +41,9 @@ def agents_of(
 
     def agent(label: str) -> Agent:
         mode, own = mode_of(label), candidates[: size_of(label)]
-        library = Library.of(model, [one.text for one in own], tau=plan.tau)
-        listed = own if is_listed and mode in CHOOSING else ()
+        texts = [one.text for one in own]
+        library = Library.of(model, texts, tau=plan.tau, numbers=numbers(own))
+        listed = own if mode is Mode.INDEX or (is_listed and mode in CHOOSING) else ()
         found = Agent(
             model=model,
             thinker=thinker_of(mode, library, model, plan.freedom),

@@ -14,6 +14,7 @@ from ...data.render import render_context, worked_example
 from ...data.store import Store
 from ...data.traces import ANSWER, turn_id
 from ...scorer.agent.dialogue import Plain
+from ...scorer.agent.prompt import listing
 from ...scorer.agent.recordings import RecordedSearch, Recordings
 from ...scorer.model import LanguageModel
 from ..held_out import PickedTurn, held_out
@@ -41,7 +42,8 @@ def replay_of(store: Store, source: str | None, texts: Sequence[str]) -> Arena:
     example = worked_example(traces, without=texts)
 
     def dialogue(model: LanguageModel, listed: Sequence[Candidate]) -> Plain:
-        return Plain(_listing(listed) + example)
+        strategies = f"Available reasoning strategies:\n{listing(listed)}\n\n" if listed else ""
+        return Plain(strategies + example)
 
     turns, others = (
         held_out(traces, split, RECORDED_TURNS) for split in (Split.TEST, Split.CHOOSE)
@@ -55,11 +57,6 @@ def replay_of(store: Store, source: str | None, texts: Sequence[str]) -> Arena:
         turns=tuple(map(_recorded, turns)),
         fitting=tuple(render_context(turn.trace, turn.index) for turn in others),
     )
-
-
-def _listing(candidates: Sequence[Candidate]) -> str:
-    lines = (f"[{place}] {one.text}" for place, one in enumerate(candidates, start=1))
-    return "Available reasoning strategies:\n" + "\n".join(lines) + "\n\n" if candidates else ""
 
 
 def _recorded(turn: PickedTurn) -> RecordedTurn:
