@@ -7,9 +7,10 @@ from typing import Any
 from sqlmodel import select
 
 from .candidate_sets import set_row
+from .documents import latest, put_document
 from .edits import once_member
 from .history import now
-from .store import Store, latest, put_document
+from .store import Store
 from .tables import DraftRow
 
 VIEWS = "views"

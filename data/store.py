@@ -16,11 +16,12 @@ from sqlmodel import Session, col, select
 from . import candidate_sets, history, integrity, listing, releases, text_search
 from .candidates import Candidate, CandidateSet, Release
 from .database import Database
+from .documents import latest, latest_by_key, put_document
 from .errors import NotFound
 from .history import Author, Revision
 from .listing import CandidateFilter, CandidatesPage, Sort, TraceFilter, TracesPage
 from .schema import bring_up_to_date
-from .tables import CandidateRow, DocumentRow, QuarantineRow, TraceRow, storable
+from .tables import CandidateRow, QuarantineRow, TraceRow, storable
 from .text_search import ThoughtFilter, ThoughtsPage
 from .trace_rows import outcome_of, trace_columns, trace_value
 from .traces import Outcome, Trace
@@ -305,25 +306,15 @@ class Store:
         with self.database.reading() as session:
             return latest(session, kind, key)
 
+    def documents(self, kind: str) -> dict[str, dict[str, Any]]:
+        """The latest of each key of this kind, the newest first."""
+        with self.database.reading() as session:
+            return latest_by_key(session, kind)
+
     def check(self) -> list[str]:
         """What is wrong with the store, a sentence each; empty when all is well."""
         with self.database.reading() as session:
             return list(integrity.problems(session))
-
-
-def put_document(session: Session, kind: str, key: str, body: Mapping[str, Any]) -> None:
-    session.add(DocumentRow(kind=kind, key=key, at=history.now(), body=dict(body)))
-
-
-def latest(session: Session, kind: str, key: str) -> dict[str, Any] | None:
-    """The document of this kind and key that counts."""
-    row = session.exec(
-        select(DocumentRow)
-        .where(DocumentRow.kind == kind, DocumentRow.key == key)
-        .order_by(col(DocumentRow.id).desc())
-        .limit(1)
-    ).first()
-    return row.body if row else None
 
 
 def _quarantine(session: Session, row: Unusable) -> int:

@@ -155,6 +155,19 @@ def test_the_latest_document_counts(store):
     assert store.document("audit", "s") == {"n": 2, "of": [1.5, None]}
 
 
+def test_the_latest_of_every_key_comes_newest_first(store):
+    for kind, key, n in (
+        ("bench", "a", 1),
+        ("bench", "b", 2),
+        ("audit", "c", 3),
+        ("bench", "a", 4),
+    ):
+        store.put(kind, key, {"n": n})
+
+    assert list(store.documents("bench").items()) == [("a", {"n": 4}), ("b", {"n": 2})]
+    assert store.documents("none") == {}
+
+
 def test_threads_share_one_store(store):
     threads = [
         Thread(target=store.add, args=([trace(i) for i in range(j, 400, 8)],)) for j in range(8)
