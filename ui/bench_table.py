@@ -24,16 +24,16 @@ def show_bench(report: Json, *, as_json: bool) -> None:
             str(found["n"]),
             str(found["failed"]),
             _interval(success),
-            f"{found['f1']:.2f}",
+            _number(found["f1"], "{:.2f}"),
             *(_number(reasoning[part], "{:,.0f}") for part in ("p50", "p95")),
-            f"{found['model_s']:.2f}",
-            f"{found['turns']:.1f}",
+            _number(found["model_s"], "{:.2f}"),
+            _number(found["turns"], "{:.1f}"),
         )
     OUT.print(table)
     for mode, found in report["select_against"].items():
         difference = found["success_difference"]
         OUT.print(
-            f"select against {mode}, {found['n']} questions: success {difference['value']:+.2f} "
+            f"select against {mode}, {found['n']} questions: success {_number(difference['value'], '{:+.2f}')} "
             f"\\[{_number(difference['low'], '{:+.2f}')}, {_number(difference['high'], '{:+.2f}')}], reasoning "
             f"{_number(found['reasoning_saved'], '{:.1%}')} less a turn, model time {_number(found['model_saved'], '{:.1%}')} less a question"
         )

@@ -5,6 +5,7 @@ Over the records of one benchmark, or of several together. Plays nothing, and ju
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ...scorer.agent.thinking import Mode
 from .plan import BenchPlan
 
 Json = dict[str, Any]
+Seconds = Callable[[Json], float | None]
 LEAST_SECONDS = 1e-3  # of a mean that a share is saved of: not to think takes none
 FLOOR = 0.1  # success under which two modes cannot be told apart by it
 NO_CLAIM = "floor: no claim"
@@ -32,7 +34,8 @@ def figures(plan: BenchPlan, records: Sequence[Json], candidate_set: CandidateSe
         for label, rows in by_label.items()
         if select and label != Mode.SELECT
     }
-    is_floor = all(one["success"]["value"] < FLOOR for one in found.values())
+    rates = [one["success"]["value"] for one in found.values() if one["success"]["n"]]
+    is_floor = bool(rates) and all(value < FLOOR for value in rates)
     return {
         "modes": found,
         "select_against": pairs,
@@ -65,29 +68,32 @@ def _mean(figures: Sequence[Json]) -> Json:
 
 
 def _mode(records: Sequence[Json], candidate_set: CandidateSet, plan: BenchPlan) -> Json:
-    turns = [turn for one in records for turn in one["turns"]]
-    reasoning = [1000 * turn["seconds"]["reasoning"] for turn in turns]
-    seconds = [sum(map(_model_seconds, one["turns"])) for one in records]
+    """What a record does not tell (None: seconds, tokens, turns at all) is in no mean; without a truth it is no success and no failure."""
+    turns = [turn for one in records for turn in one["turns"] or ()]
+    reasoning = [_milliseconds(turn["seconds"]["reasoning"]) for turn in turns]
+    seconds = [_total(one, _model_seconds) for one in records]
+    known = [one for one in records if one["answers"]]
     return {
         "n": len(records),
         "failed": sum(one["answer"] is None for one in records),
-        "unjudged": sum(one["success"] is None for one in records),
-        "success": rate([one["success"] for one in records]).as_json(),
+        "unjudged": sum(one["success"] is None for one in known),
+        "without_truth": len(records) - len(known),
+        "success": rate([one["success"] for one in known]).as_json(),
         "coverage": _coverage(turns, plan.freedom.least_log_z),
-        "f1": float(np.mean([one["f1"] for one in records])),
+        "f1": _average([one["f1"] for one in known]),
         "reasoning_ms": _spread(reasoning),
-        "model_s": float(np.mean(seconds)),
+        "model_s": _average(seconds),
         "model_s_spread": _spread(seconds),
-        "turns": float(np.mean([len(one["turns"]) for one in records])),
+        "turns": _average([_total(one, lambda turn: 1) for one in records]),
         "seconds_a_question": {
-            part: float(np.mean([sum(t["seconds"][part] for t in one["turns"]) for one in records]))
+            part: _average([_total(one, _part(part)) for one in records])
             for part in ("media", "prefill", "reasoning", "action", "tool")
         },
         "tokens_a_turn": {
-            part: float(np.mean([turn[f"{part}_tokens"] for turn in turns])) if turns else 0.0
+            part: _average([turn[f"{part}_tokens"] for turn in turns]) if turns else 0.0
             for part in ("injected", "generated", "action", "prefilled", "context")
         },
-        "capped": float(np.mean([turn["capped"] for turn in turns])) if turns else 0.0,
+        "capped": _average([turn["capped"] for turn in turns]) if turns else 0.0,
         "stops": dict(Counter(one["stop"] for one in records).most_common()),
         "faults": dict(Counter(turn["fault"] for turn in turns if turn["fault"]).most_common()),
         "matches": dict(Counter(turn["match"] for turn in turns if turn["match"]).most_common()),
@@ -102,24 +108,27 @@ def _against(select: Sequence[Json], other: Sequence[Json], seed: int) -> Json:
     mine, theirs = ({one["id"]: one for one in rows} for rows in (select, other))
     both = paired(*({id: one["success"] for id, one in rows.items()} for rows in (mine, theirs)))
     pairs = [(mine[id], theirs[id]) for id in both.questions]
+    known = [bool(one["answers"]) for one, _ in pairs]
+    first, second = (list(compress(side, known)) for side in (both.first, both.second))
     return {
         "n": len(pairs),
         "unpaired": both.unpaired,
-        "success_difference": paired_difference(both.first, both.second, seed).as_json(),
-        "mcnemar": mcnemar(both.first, both.second)._asdict(),
-        "reasoning_saved": _saved(pairs, lambda turn: turn["seconds"]["reasoning"], by_turn=True),
+        "success_difference": paired_difference(first, second, seed).as_json(),
+        "mcnemar": mcnemar(first, second)._asdict(),
+        "reasoning_saved": _saved(pairs, _part("reasoning"), by_turn=True),
         "model_saved": _saved(pairs, _model_seconds, by_turn=False),
     }
 
 
-def _saved(
-    pairs: Sequence[tuple[Json, Json]], seconds: Callable[[Json], float], *, by_turn: bool
-) -> float | None:
-    """Share of the other mode's mean time, a turn or a question, that selecting saves."""
+def _saved(pairs: Sequence[tuple[Json, Json]], seconds: Seconds, *, by_turn: bool) -> float | None:
+    """Share of the other mode's mean time, a turn or a question, that selecting saves; None where a record tells no time."""
     means = []
     for side in (0, 1):
-        total = sum(seconds(turn) for pair in pairs for turn in pair[side]["turns"])
-        means.append(total / max(1, sum(len(p[side]["turns"]) if by_turn else 1 for p in pairs)))
+        totals = [_total(pair[side], seconds) for pair in pairs]
+        if None in totals:
+            return None
+        count = sum(len(pair[side]["turns"]) if by_turn else 1 for pair in pairs)
+        means.append(sum(total or 0.0 for total in totals) / max(1, count))
     return 1 - means[0] / means[1] if means[1] > LEAST_SECONDS else None
 
 
@@ -147,12 +156,36 @@ def _announced(turns: Sequence[Json], candidate_set: CandidateSet) -> float | No
     return float(np.mean(hits)) if hits else None
 
 
-def _model_seconds(turn: Json) -> float:
-    return sum(turn["seconds"][part] for part in ("media", "prefill", "reasoning", "action"))
+def _model_seconds(turn: Json) -> float | None:
+    return _sum([turn["seconds"][part] for part in ("media", "prefill", "reasoning", "action")])
 
 
-def _spread(values: Sequence[float]) -> Json:
-    if not values:
+def _part(name: str) -> Seconds:
+    return lambda turn: turn["seconds"][name]
+
+
+def _total(record: Json, figure: Seconds) -> float | None:
+    """Over a record's turns; None where it does not tell them, or one of them not this."""
+    return None if record["turns"] is None else _sum([figure(turn) for turn in record["turns"]])
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    told = [value for value in values if value is not None]
+    return sum(told) if len(told) == len(values) else None
+
+
+def _average(values: Sequence[float | None]) -> float | None:
+    told = [value for value in values if value is not None]
+    return float(np.mean(told)) if told else None
+
+
+def _milliseconds(seconds: float | None) -> float | None:
+    return None if seconds is None else 1000 * seconds
+
+
+def _spread(values: Sequence[float | None]) -> Json:
+    told = [value for value in values if value is not None]
+    if not told:
         return {"p50": None, "p95": None, "mean": None}
-    p50, p95 = np.percentile(values, [50, 95])
-    return {"p50": float(p50), "p95": float(p95), "mean": float(np.mean(values))}
+    p50, p95 = np.percentile(told, [50, 95])
+    return {"p50": float(p50), "p95": float(p95), "mean": float(np.mean(told))}
