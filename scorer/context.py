@@ -251,12 +251,7 @@ class Context:
 
     def require_room(self, tokens: int) -> None:
         """ContextTooLong if the model has no positions for `tokens` more."""
-        most = self.model.most_positions
-        if most is not None and self.next_position + tokens > most:
-            raise ContextTooLong(
-                f"{self.next_position} positions of context and {tokens} more are too many: {self.model.name} has {most}; "
-                f"shorten the context or what follows it"
-            )
+        self.model.require_room(self.next_position, tokens)
 
     def logits(self) -> Tensor:
         """Next-token logits (V,) at the context's end."""

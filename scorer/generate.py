@@ -7,7 +7,7 @@ and values are left to whatever comes next: exactly where a selection with its c
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
@@ -15,7 +15,15 @@ from transformers import DynamicCache
 
 from ..data.render import CLOSING
 from .context import Context
-from .model import LanguageModel
+
+
+class Speaker(Protocol):
+    """As much of a model as decoded ids are read with."""
+
+    @property
+    def ends(self) -> frozenset[int]: ...
+
+    def decode(self, ids: Sequence[int]) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,10 @@ class Decoding:
     stop: str | tuple[str, ...] | None = CLOSING
     temperature: float = 0.0
     seed: int = 0
+
+    @property
+    def stops(self) -> tuple[str, ...] | None:
+        return (self.stop,) if isinstance(self.stop, str) else self.stop
 
 
 class Decoded(NamedTuple):
@@ -44,14 +56,23 @@ def decode(context: Context, decoding: Decoding) -> Decoded:
     generator = torch.Generator().manual_seed(decoding.seed)
     ids: list[int] = []
     is_complete = decoding.stop is None
-    stops = (decoding.stop,) if isinstance(decoding.stop, str) else decoding.stop
+    stops = decoding.stops
     while len(ids) < decoding.tokens:
         ids.append(_pick(context.logits(), decoding.temperature, generator))
         context.append_text(ids[-1:])
-        if stops is not None and _is_over(context.model, ids, stops):
+        if stops is not None and is_over(context.model, ids, stops):
             is_complete = True
             break
     return Decoded(tuple(ids), context.model.decode(ids), is_complete)
+
+
+def is_over(model: Speaker, ids: Sequence[int], stops: tuple[str, ...]) -> bool:
+    """Whether the last of `ids` ends what is said, or completes one of `stops`."""
+    if ids[-1] in model.ends:
+        return True
+    longest = max(len(stop.encode()) for stop in stops)
+    tail = model.decode(ids[-longest:])  # a token is at least one byte of it
+    return any(stop in tail for stop in stops)
 
 
 def transformers_cache(context: Context) -> DynamicCache:
@@ -94,15 +115,6 @@ def _pick(logits: Tensor, temperature: float, generator: torch.Generator) -> int
         return int(logits.argmax())
     weights = (logits.double() / temperature).softmax(-1).cpu()  # (V,)
     return int(torch.multinomial(weights, 1, generator=generator))
-
-
-def _is_over(model: LanguageModel, ids: Sequence[int], stops: tuple[str, ...]) -> bool:
-    ends = model.network.generation_config.eos_token_id
-    if ids[-1] in (ends if isinstance(ends, list) else [ends]):
-        return True
-    longest = max(len(stop.encode()) for stop in stops)
-    tail = model.decode(ids[-longest:])  # a token is at least one byte of it
-    return any(stop in tail for stop in stops)
 
 
 def _cache_argument(network: Any) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..data.errors import ModelUnavailable
+from ..data.errors import ContextTooLong, ModelUnavailable
 from . import packaged
 from .attention import IMPLEMENTATION, Plan
 from .checkpoint import located, read_checkpoint, require_supported, revision_of
@@ -88,6 +88,21 @@ class LanguageModel:
     @property
     def most_positions(self) -> int | None:
         return getattr(self.config, "max_position_embeddings", None)
+
+    @property
+    def ends(self) -> frozenset[int]:
+        """The tokens that the model ends what it says with."""
+        ends = self.network.generation_config.eos_token_id
+        return frozenset(ends if isinstance(ends, list) else () if ends is None else (ends,))
+
+    def require_room(self, position: int, tokens: int) -> None:
+        """ContextTooLong if there are no positions for `tokens` more from `position` on."""
+        most = self.most_positions
+        if most is not None and position + tokens > most:
+            raise ContextTooLong(
+                f"{position} positions of context and {tokens} more are too many: {self.name} has {most}; "
+                f"shorten the context or what follows it"
+            )
 
     def require_known(self, ids: Sequence[int]) -> None:
         """ValueError for an id that the model has no embedding for."""
