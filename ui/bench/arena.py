@@ -24,7 +24,7 @@ class RecordedTurn:
 class Arena:
     """`dialogue` is made for a model and the candidates that are listed in it, if any.
 
-    `beginnings` are those of the actions there are, () where an action begins as it likes. `turns` are recorded ones to compare
+    `beginnings` are those of the actions there are, which guided actions begin with. `turns` are recorded ones to compare
     actions with, `fitting` what preceded others. `left_out` counts the rows that are not asked, by why.
     """
 
@@ -37,5 +37,6 @@ class Arena:
     turns: tuple[RecordedTurn, ...] = ()
     fitting: tuple[str, ...] = ()
     is_listed: bool = False  # unless the plan says otherwise
+    is_guided: bool = False  # likewise
     disabled: frozenset[str] = frozenset()  # kinds of action that there are, but not here
     left_out: Mapping[str, int] = field(default_factory=dict)

@@ -34,7 +34,7 @@ def agents_of(
     start: Callable[[Agent], Session] = Agent.start,
 ) -> Mapping[str, Agent]:
     """By the plan's labels. NothingToDo where scores are to be calibrated by turns that the benchmark has not."""
-    is_guided = bool(arena.beginnings) and plan.is_guided is not False
+    is_guided = arena.is_guided if plan.is_guided is None else plan.is_guided
     beginnings = tuple(tuple(model.encode(text)) for text in arena.beginnings)
     is_listed = arena.is_listed if plan.is_listed is None else plan.is_listed
     tools = {kind: guarded(tool, TOOL_SECONDS) for kind, tool in arena.tools.items()}

@@ -55,6 +55,7 @@ def replay_of(store: Store, source: str | None, texts: Sequence[str]) -> Arena:
         dialogue,
         beginnings=tuple(BEGINNINGS.values()),
         turns=tuple(map(_recorded, turns)),
+        is_guided=True,
         fitting=tuple(render_context(turn.trace, turn.index) for turn in others),
     )
 

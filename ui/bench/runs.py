@@ -55,7 +55,7 @@ class Bench:
             raise NothingToDo(f"the set {self.candidate_set.name} has no candidate to select")
         if self.judge is not None:
             require_answering(self.judge)
-        arenas = [self._arena(place) for place in self.plan.places]
+        arenas = self._arenas()
         played = {}
         for arena, tell in zip(arenas, self._shares(arenas, progress), strict=True):
             played[arena.name] = self._play(arena, tell)
@@ -70,6 +70,14 @@ class Bench:
         told = json.dumps(report, indent=2, ensure_ascii=False)
         write_whole(self.out / REPORT, f"{told}\n")
         return report
+
+    def _arenas(self) -> list[Arena]:
+        names = [place.name for place in self.plan.places]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ForethoughtError(
+                f"{twice} is named more than once; put its files into one folder, or play them one after the other"
+            )
+        return [self._arena(place) for place in self.plan.places]
 
     def _arena(self, place: Place) -> Arena:
         if place.name != replaying.NAME:

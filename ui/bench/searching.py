@@ -23,6 +23,11 @@ from .arena import Arena
 from .plan import Place, Prompt
 
 SEARCH_R1 = "search-r1"
+BEGINNINGS = {
+    CROP: '<tool_call>{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [',
+    IMAGE: '<tool_call>{"name": "image_search_tool", "arguments": {}}</tool_call>',
+    TEXT: '<tool_call>{"name": "text_search_tool", "arguments": {"query": "',
+}
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,7 @@ def arena_of(place: Place, ends: BackEnds, seed: int, prompt: Prompt | None) -> 
         {kind_of(name): tool for name, tool in tools.items()},
         dialogue,
         benchmark.metric,
+        beginnings=(*(BEGINNINGS[name] for name in tools), "<answer>"),
         is_listed=True,
         disabled=frozenset(kind_of(name) for name in (CROP, IMAGE, TEXT) if name not in tools),
         left_out=+left_out,

@@ -103,6 +103,14 @@ def test_passages_are_read_with_and_without_title_and_id(tmp_path):
     assert read_passages(file) == [("a", "T", "x"), ("3", "", "y"), ("7", "", "z")]
 
 
+def test_a_corpus_of_search_r1_is_read_as_its_retriever_shows_it(tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    rows = [{"id": "0", "contents": '"Teal"\nA colour.'}, {"id": "1", "contents": "No title."}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    assert read_passages(path) == [Passage("0", "Teal", "A colour."), Passage("1", "", "No title.")]
+
+
 def test_bad_lines_are_named(tmp_path):
     file = tmp_path / "passages.jsonl"
     file.write_bytes(b'{"text": "x"}\n{"text": ""}\n[1]\n\xff\n{"text": "x", "title": 3}\n')
