@@ -86,7 +86,7 @@ def read_passages(path: Path) -> list[Passage]:
     if bad:
         more = f" and {len(bad) - NAMED} more" if len(bad) > NAMED else ""
         raise ToolUnavailable(
-            f'{path}: {"; ".join(bad[:NAMED])}{more}; each line is an object with a "text", or with "contents" as Search-R1's corpora'
+            f'{path}: {"; ".join(bad[:NAMED])}{more}; each line is an object with a "text", or with "contents" as in a corpus of Search-R1'
         )
     return passages
 
@@ -111,7 +111,9 @@ def _passage(line: bytes, number: int) -> Passage | str:
         return "is no object"
     title, text = value.get("title") or "", value.get("text")
     if isinstance(contents := value.get("contents"), str) and text is None:
-        title, _, text = contents.partition("\n")  # Search-R1's: the first line is the title, quoted
+        title, _, text = contents.partition(
+            "\n"
+        )  # Search-R1's: the first line is the title, quoted
         title, text = (title.strip().strip('"'), text) if text.strip() else ("", title)
     if not isinstance(text, str) or not text.strip():
         return "has no text"
