@@ -119,7 +119,7 @@ def test_bad_lines_are_named(tmp_path):
         read_passages(file)
     assert str(caught.value) == (
         f"{file}: line 2 has no text; line 3 is no object; line 4 is no JSON and 1 more; "
-        'each line is an object with a "text"'
+        'each line is an object with a "text", or with "contents" as in a corpus of Search-R1'
     )
 
 
