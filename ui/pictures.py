@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from .charts import Latency, Point, UseTable, milliseconds, percent, shortened
+from .pareto import BENCH_MODES, ParetoPoint, by_size, frontier
 
 INK, FAINT, PAPER = (
     "#0a0a01",
@@ -26,6 +27,8 @@ INK, FAINT, PAPER = (
 )  # colours that nothing else has; `_themed` turns them into variables
 SERIES = tuple(f"#0a0b{number:02x}" for number in range(7))
 POLICY_COLOURS = {"assigned": SERIES[0], "routed": SERIES[1]}
+MODE_COLOURS = dict(zip(BENCH_MODES, SERIES, strict=True))
+SET_MARKS = "os^Dv"  # the bench's own set first; the page's legend says them in words
 RC: dict[Any, Any] = {
     "svg.fonttype": "none",
     "text.parse_math": False,
@@ -105,6 +108,48 @@ def latency_picture(rows: Sequence[Latency]) -> str:
             "milliseconds a turn after the shared prefill (bar: median, whisker: 95th percentile)"
         )
     return drawing.svg
+
+
+def pareto_picture(points: Sequence[ParetoPoint], *, has_frontier: bool) -> str:
+    """Success against seconds a question: a colour a mode, a mark a set; sizes of a set joined, what nothing beats dashed."""
+    with _figure("pareto", 9.2, 4.2) as drawing:
+        axes = drawing.figure.subplots()
+        names = list(dict.fromkeys(point.set_name for point in points))
+        for point in points:
+            _draw_point(axes, point, SET_MARKS[names.index(point.set_name) % len(SET_MARKS)])
+        for name in names:
+            sized = by_size(points, name)
+            places = [point.seconds for point in sized], [100 * point.success for point in sized]
+            axes.plot(*places, color=SERIES[0], linewidth=1, alpha=0.5, zorder=1)
+        if has_frontier:
+            best = frontier(points)
+            places = [point.seconds for point in best], [100 * point.success for point in best]
+            axes.plot(*places, color=INK, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
+        axes.set_xlim(0, 1.08 * max([point.seconds for point in points], default=1.0) or 1.0)
+        axes.set_ylim(0, 100 * min(1.0, 1.05 * max([point.high for point in points], default=1.0)))
+        axes.set_xlabel("model seconds a question, mean")
+        axes.set_ylabel("success, %")
+    return drawing.svg
+
+
+def _draw_point(axes: Axes, point: ParetoPoint, mark: str) -> None:
+    value, low, high = (100 * share for share in (point.success, point.low, point.high))
+    axes.errorbar(
+        [point.seconds],
+        [value],
+        yerr=[[max(value - low, 0.0)], [max(high - value, 0.0)]],
+        fmt=mark,
+        markersize=7,
+        elinewidth=1,
+        color=MODE_COLOURS.get(point.mode, SERIES[-1]),
+        markeredgecolor=PAPER,
+        clip_on=False,  # whole at zero, too
+        zorder=3,
+    )
+    if point.size is not None:
+        axes.annotate(
+            str(point.size), (point.seconds, value), (7, 4), textcoords="offset points", fontsize=9
+        )
 
 
 def _draw_curve(axes: Axes, curve: Sequence[Point]) -> None:

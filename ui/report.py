@@ -35,7 +35,7 @@ def write_report(
 
 def report_html(report: Json, candidate_set: CandidateSet, command: str = "") -> str:
     """The page for an audit of `candidate_set`; `command`, if told, is named as the one that makes the figures."""
-    template = _environment().get_template("report.html")
+    template = page_environment().get_template("report.html")
     constant = report.get("constant_recovery") or {}
     use = charts.use_by_action(report)
     return template.render(
@@ -69,7 +69,8 @@ def report_html(report: Json, candidate_set: CandidateSet, command: str = "") ->
     )
 
 
-def _environment() -> Environment:
+def page_environment() -> Environment:
+    """For a page that shows any text letter by letter."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -1,16 +1,14 @@
 """Our own figures, fed with what SSR published, give what SSR published."""
 
 import pytest
+from bench_reports import PLAN, record, turn
 from curated_store import mined
 
-from forethought.data.published_results import published
-from forethought.scorer.agent.thinking import Mode
+from forethought.data.published_results import Side, published
 from forethought.ui.bench.figures import figures, mean_of
-from forethought.ui.bench.plan import BenchPlan, Place
 
 ROUNDING = 0.005 + 1e-9  # of two digits
 UNLIKE = {("SenseNova-MARS", "4B"): 0.0057}  # 51.656 by its own row, 51.65 in the table
-PLAN = BenchPlan((Place("published"),), (Mode.SELECT, Mode.THINK))
 
 
 def figures_of(percent: float) -> dict:
@@ -26,22 +24,9 @@ def figures_of(percent: float) -> dict:
     }
 
 
-def turn(reasoning: float, rest: float) -> dict:
-    parts = {"media": 0.0, "prefill": 0.0, "reasoning": reasoning, "action": rest, "tool": 0.0}
-    tokens = ("injected", "generated", "action", "prefilled", "context")
-    return {
-        "seconds": parts,
-        **{f"{part}_tokens": 1 for part in tokens},
-        **dict.fromkeys(("log_z", "chosen", "action", "fault", "match", "tool_failure")),
-        "capped": False,
-    }
-
-
-def record(mode: str, side) -> dict:
-    """A question of one turn that takes what the paper's mean question and turn take."""
-    turns = [turn(side.reasoning_s, side.model_s - side.reasoning_s)]
-    told = {"mode": mode, "id": "q", "answer": "a", "success": True, "f1": 1.0, "stop": "answer"}
-    return told | {"turns": turns}
+def question(mode: str, side: Side) -> dict:
+    """One of a single turn that takes what the paper's mean question and turn take."""
+    return record(mode, "q", True, [turn(side.reasoning_s, side.model_s - side.reasoning_s)])
 
 
 def test_the_rows_are_those_of_four_systems_over_seven_benchmarks():
@@ -75,7 +60,7 @@ def test_our_mean_over_the_benchmarks_is_the_papers_to_its_rounding(row):
     "pair", published().objectives, ids=lambda pair: f"{pair.objective} {pair.size}"
 )
 def test_our_saved_shares_are_the_papers_to_its_rounding(pair):
-    records = [record("select", pair.select), record("think", pair.free)]
+    records = [question("select", pair.select), question("think", pair.free)]
     against = figures(PLAN, records, mined())["select_against"]["think"]
 
     assert 100 * against["reasoning_saved"] == pytest.approx(pair.reasoning_saved, abs=0.05)
