@@ -47,7 +47,7 @@ def bench(
     benchmark: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME, or NAME=PATH where its files lie here; may be repeated. mmsearch, hr-mmsearch, fvqa-test, simplevqa, livevqa, "
+            help="NAME, or NAME=PATH where its files lie here; may be repeated. `seven` are those of SSR's tables. mmsearch, hr-mmsearch, fvqa-test, simplevqa, livevqa, "
             "mat-search, infoseek, hotpotqa. Default: hotpotqa-replay, HotpotQA over the store's recorded runs."
         ),
     ] = None,
@@ -64,9 +64,13 @@ def bench(
     source: Annotated[
         str | None, typer.Option(help="Replay this collection only, and answers of it.")
     ] = None,
-    turns: Annotated[int, typer.Option(min=1, help="Most turns a question.")] = 4,
-    thought_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of a free thought.")] = 64,
-    action_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of an action.")] = 32,
+    turns: Annotated[int | None, typer.Option(min=1, help="Most turns a question.")] = None,
+    thought_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Most tokens of a free thought.")
+    ] = None,
+    action_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Most tokens of an action.")
+    ] = None,
     fewer: Annotated[
         int, typer.Option(min=0, help="Questions of the modes other than select and think; 0: all.")
     ] = 20,
@@ -93,8 +97,10 @@ def bench(
         list[int] | None,
         typer.Option(min=1, help="Select from the set's first SIZE too; may be repeated."),
     ] = None,
-    context_tokens: Annotated[int, typer.Option(min=1, help="Most tokens of a run.")] = 4096,
-    observation_tokens: Annotated[int, typer.Option(min=1, help="Most of an observation.")] = 200,
+    context_tokens: Annotated[int | None, typer.Option(min=1, help="Most tokens of a run.")] = None,
+    observation_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Most of an observation.")
+    ] = None,
     text_search: Annotated[
         str | None,
         typer.Option(
@@ -117,23 +123,28 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Does a set keep success and cut time? Play benchmarks' questions selecting and thinking."""
-    from ..scorer.agent.episode import Limits
-    from ..scorer.agent.thinking import Freedom
-    from .bench.plan import BenchPlan, Calibration, Place, Prompt, parse_modes
-    from .bench.runs import Bench
+    from .bench.plan import BenchPlan, Calibration, Prompt, parse_modes, places_of
+    from .bench.runs import KIND, Bench
     from .bench.searching import BackEnds
+    from .bench_report import write_bench_report
     from .bench_table import show_bench
 
+    limits = {
+        "turns": turns,
+        "thought_tokens": thought_tokens,
+        "action_tokens": action_tokens,
+        "observation_tokens": observation_tokens,
+        "context_tokens": context_tokens,
+    }
     modes = parse_modes(mode or list(MODES))
     plan = BenchPlan(
-        places=tuple(dict.fromkeys(map(Place.of, benchmark or [REPLAY]))),
+        places=places_of(benchmark or [REPLAY]),
         modes=modes,
         source=source,
         limit=limit or None,
         fewer={one: fewer for one in modes if one.value not in MODES} if fewer else {},
         seed=seed,
-        limits=Limits(turns, action_tokens, observation_tokens, context_tokens),
-        freedom=Freedom(tokens=thought_tokens),
+        limits={limit: value for limit, value in limits.items() if value is not None},
         is_listed=listed,
         is_guided=guided,
         prompt=Prompt(prompt) if prompt else None,
@@ -148,4 +159,5 @@ def bench(
     running = Bench(opened, candidate_set, make_model(model, dtype), plan, out, told, ends)
     with terminal.bar("bench", quiet=as_json) as progress:
         found = running.run(progress)
+    write_bench_report(out / "report.html", found, opened.documents(KIND))
     show_bench(found, as_json=as_json)

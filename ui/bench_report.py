@@ -68,6 +68,7 @@ def bench_html(report: Json, others: Mapping[str, Json] | None = None) -> str:
         range=rows.range_of,
         points=rows.points,
         plain=rows.plain,
+        chance=rows.chance,
         time=_time,
         metric=lambda name: METRICS.get(name, name),
     )
@@ -84,6 +85,7 @@ def bench_html(report: Json, others: Mapping[str, Json] | None = None) -> str:
         cards=cards(report),
         settings=rows.settings(report),
         shares=share_table(report),
+        unlike=rows.unlike(report),
         columns=list(_columns(rows.parts(report))),
         seconds=rows.SECONDS,
         has_points=bool(points),

@@ -154,7 +154,7 @@ def number(value: Any) -> float | None:
 
 
 def percent(share: float | None) -> str:
-    return "–" if share is None else _signs(f"{100 * share:.1f} %")
+    return "–" if share is None else _signs(f"{100 * share:.1f}\u00a0%")
 
 
 def range_of(told: Told) -> str:
@@ -169,11 +169,18 @@ def points(told: Told) -> str:
     if told.value is None:
         return "–"
     ends = [f"{100 * end:+.1f}" for end in (told.low, told.high) if end is not None]
-    return _signs(f"{100 * told.value:+.1f}" + (f" [{', '.join(ends)}]" if len(ends) == 2 else ""))
+    return _signs(
+        f"{100 * told.value:+.1f}" + (f" [{',\u00a0'.join(ends)}]" if len(ends) == 2 else "")
+    )
 
 
 def plain(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else _signs(f"{value:,.{digits}f}")
+
+
+def chance(p: float | None) -> str:
+    """A p-value as tables print it."""
+    return "< 0.001" if p is not None and p < 0.001 else plain(p, 3)
 
 
 def is_clear(told: Told) -> bool:
@@ -196,12 +203,18 @@ def claim(report: Json) -> str:
             )
         ).strip()
     floored = sum(one.is_floor for one in parts(report))
-    told = [_sentence(one) for one in part.against]
+    thinking = [one for one in part.against if one.mode.startswith(THINK)]
+    told = [_sentence(one) for one in thinking or part.against[:1]]
     if floored:
         told.append(
             f"On {floored} of {len(parts(report))} benchmarks no mode succeeds on a tenth: no claim there."
         )
     return " ".join(told) or "Selecting was not played beside another mode, so nothing is compared."
+
+
+def unlike(report: Json) -> list[Part]:
+    """The benchmarks that want another metric than they were scored by, for want of a judge."""
+    return [part for part in parts(report) if part.metric != part.own_metric]
 
 
 def has_agreement(report: Json) -> bool:

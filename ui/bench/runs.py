@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +131,7 @@ class Bench:
             "texts": [candidate.text for candidate in self.candidate_set.active],
             "openings": sorted({piece.text for pieces in openings.values() for piece in pieces}),
             "tools": sorted(arena.tools),
+            "limits": asdict(replace(arena.limits, **self.plan.limits)),
         }
 
     def _report(self, played: Mapping[str, Sequence[Json]]) -> Json:
@@ -143,6 +144,7 @@ class Bench:
             "benchmark": ", ".join(played),
             "set": self.candidate_set.name,
             "candidates": len(self.candidate_set.active),
+            "texts": {candidate.id: candidate.text for candidate in self.candidate_set.active},
             "model": self.model.name,
             "judge": self.judge and {"name": self.judge.name, "version": self.judge.version},
             "plan": asdict(self.plan),
