@@ -60,6 +60,11 @@ class Benchmark:
     size: int | None = None
     in_tables: Callable[[Question], bool] = _all
 
+    @property
+    def is_of_ssr(self) -> bool:
+        """Whether it is one of the seven of SSR's tables."""
+        return self.size is not None
+
 
 @dataclass(frozen=True)
 class Benchmarked:

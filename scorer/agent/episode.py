@@ -43,9 +43,10 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """Tokens an action and an observation may take, turns, and tokens of the whole context."""
+    """Turns, and tokens that a free thought, an action, an observation and the whole context may take."""
 
     turns: int = 4
+    thought_tokens: int = 64
     action_tokens: int = 32
     observation_tokens: int = 200
     context_tokens: int = 4096

@@ -12,13 +12,13 @@ from speaking_models import speaking_model
 from forethought.data.benchmarks.question import Question
 from forethought.data.errors import ForethoughtError
 from forethought.data.traces import Outcome
-from forethought.scorer.agent.episode import Agent, Limits, Stop
+from forethought.scorer.agent.episode import Agent, Stop
 from forethought.scorer.agent.thinking import Freedom, Library, Mode, thinker_of
 from forethought.scorer.agent.tools import Observation
 from forethought.ui.bench.agreeing import agree_all, agreement
 from forethought.ui.bench.arena import Arena, RecordedTurn
 from forethought.ui.bench.figures import NO_CLAIM, figures
-from forethought.ui.bench.plan import BenchPlan, Place, parse_modes, run_id
+from forethought.ui.bench.plan import BenchPlan, Place, parse_modes, places_of, run_id
 from forethought.ui.bench.playing import Alone, play_all, tasks_of, traces_of
 from forethought.ui.bench.records import Records
 from forethought.ui.bench.verdicts import judged
@@ -30,7 +30,8 @@ QUESTIONS = tuple(
     for n in range(4)
 )
 MODES = (Mode.SELECT, Mode.THINK, Mode.NONE)
-PLAN = BenchPlan((Place("made-up"),), MODES, limits=Limits(turns=2), freedom=Freedom(tokens=3))
+PLAN = BenchPlan((Place("made-up"),), MODES, limits={"turns": 2})
+FREEDOM = Freedom(tokens=3)
 SET = mined()
 TEXTS = [candidate.text for candidate in SET.active]
 
@@ -46,9 +47,7 @@ def agents(says: str = ANSWER) -> dict[str, Agent]:
     model = speaking_model({"\n": says})
     library = Library.of(model, TEXTS)
     return {
-        mode.value: Agent(
-            model, thinker_of(mode, library, model, PLAN.freedom), {"search": Search()}
-        )
+        mode.value: Agent(model, thinker_of(mode, library, model, FREEDOM), {"search": Search()})
         for mode in MODES
     }
 
@@ -121,7 +120,7 @@ def test_more_questions_go_on_from_fewer(tmp_path):
     ("plan", "facts"),
     [
         (replace(PLAN, seed=1), {}),
-        (replace(PLAN, limits=Limits(turns=3)), {}),
+        (replace(PLAN, tau=0.5), {}),
         (PLAN, {"model": "another"}),
     ],
 )
@@ -198,6 +197,16 @@ def test_modes_are_named_once_and_known():
         parse_modes(["sing"])
 
 
+def test_benchmarks_are_named_with_and_without_a_place():
+    seven = places_of(["seven"])
+
+    assert places_of(["a", "b=/c=d"]) == (Place("a"), Place("b", "/c=d"))
+    assert [place.name for place in seven] == [
+        "mmsearch", "hr-mmsearch", "fvqa-test", "simplevqa", "livevqa", "mat-search", "infoseek",
+    ]  # fmt: skip
+    assert set(places_of(["infoseek=here", "seven"])) == {*seven[:-1], Place("infoseek", "here")}
+
+
 def test_agreement_is_counted_turn_by_turn_and_resumed(tmp_path):
     """The model says an answer whatever it thought: it agrees where the run answered."""
     model = speaking_model({"\n": "<answer>"})
@@ -205,7 +214,7 @@ def test_agreement_is_counted_turn_by_turn_and_resumed(tmp_path):
     library = Library.of(model, TEXTS)
     playing = {
         mode.value: Agent(
-            model, thinker_of(mode, library, model, PLAN.freedom), {}, beginnings=beginnings
+            model, thinker_of(mode, library, model, FREEDOM), {}, beginnings=beginnings
         )
         for mode in MODES
     }

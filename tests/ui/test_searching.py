@@ -11,8 +11,7 @@ from tiny_folders import save_chatting_folder
 
 from forethought.data.errors import BenchmarkUnavailable, ForethoughtError, NotFound, NothingToDo
 from forethought.data.store import Store
-from forethought.scorer.agent.episode import Limits
-from forethought.scorer.agent.thinking import Freedom, Mode
+from forethought.scorer.agent.thinking import Mode
 from forethought.scorer.agent.tools import Situation
 from forethought.scorer.model import load_model
 from forethought.ui.bench.plan import BenchPlan, Calibration, Place, Prompt
@@ -54,9 +53,9 @@ def model(tmp_path_factory):
 
 
 def plan(infoseek, **changed) -> BenchPlan:
-    limits = Limits(turns=2, action_tokens=8, context_tokens=20_000)
+    limits = {"turns": 2, "thought_tokens": 4, "action_tokens": 8, "context_tokens": 20_000}
     place = Place("infoseek", str(infoseek))
-    return BenchPlan((place,), tuple(Mode), limits=limits, freedom=Freedom(tokens=4), **changed)
+    return BenchPlan((place,), tuple(Mode), limits=limits, **changed)
 
 
 def bench(infoseek, model, out, **changed) -> Bench:

@@ -7,6 +7,7 @@ from ...data.benchmarks.question import Question
 from ...data.benchmarks.table import Metric
 from ...data.candidates import Candidate
 from ...scorer.agent.dialogue import Dialogue
+from ...scorer.agent.episode import Limits
 from ...scorer.agent.tools import Tool
 from ...scorer.model import LanguageModel
 
@@ -33,6 +34,7 @@ class Arena:
     tools: Mapping[str, Tool]
     dialogue: Callable[[LanguageModel, Sequence[Candidate]], Dialogue]
     metric: Metric = "exact"
+    limits: Limits = Limits()
     beginnings: tuple[str, ...] = ()
     turns: tuple[RecordedTurn, ...] = ()
     fitting: tuple[str, ...] = ()

@@ -10,7 +10,7 @@ from ...data.errors import NothingToDo
 from ...scorer.agent.episode import Agent
 from ...scorer.agent.prompt import numbers
 from ...scorer.agent.session import Session
-from ...scorer.agent.thinking import Library, Mode, take, thinker_of
+from ...scorer.agent.thinking import Freedom, Library, Mode, take, thinker_of
 from ...scorer.agent.tools import guarded
 from ...scorer.calibrate import batch_means
 from ...scorer.model import LanguageModel
@@ -37,6 +37,8 @@ def agents_of(
     is_guided = arena.is_guided if plan.is_guided is None else plan.is_guided
     beginnings = tuple(tuple(model.encode(text)) for text in arena.beginnings)
     is_listed = arena.is_listed if plan.is_listed is None else plan.is_listed
+    limits = replace(arena.limits, **plan.limits)
+    freedom = Freedom(limits.thought_tokens, least_log_z=plan.least_log_z)
     tools = {kind: guarded(tool, TOOL_SECONDS) for kind, tool in arena.tools.items()}
 
     def agent(label: str) -> Agent:
@@ -46,9 +48,9 @@ def agents_of(
         listed = own if mode is Mode.INDEX or (is_listed and mode in CHOOSING) else ()
         found = Agent(
             model=model,
-            thinker=thinker_of(mode, library, model, plan.freedom),
+            thinker=thinker_of(mode, library, model, freedom),
             tools=tools,
-            limits=plan.limits,
+            limits=limits,
             disabled=arena.disabled,
             dialogue=arena.dialogue(model, listed),
             beginnings=beginnings if is_guided else None,
@@ -56,7 +58,7 @@ def agents_of(
         if mode not in (Mode.SELECT, Mode.HYBRID):
             return found
         library = replace(library, offsets=_offsets(library, plan.calibration, arena, found, start))
-        return replace(found, thinker=thinker_of(mode, library, model, plan.freedom))
+        return replace(found, thinker=thinker_of(mode, library, model, freedom))
 
     return {label: agent(label) for label in plan.labels(len(candidates))}
 

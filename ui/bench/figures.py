@@ -79,7 +79,7 @@ def _mode(records: Sequence[Json], candidate_set: CandidateSet, plan: BenchPlan)
         "unjudged": sum(one["success"] is None for one in known),
         "without_truth": len(records) - len(known),
         "success": rate([one["success"] for one in known]).as_json(),
-        "coverage": _coverage(turns, plan.freedom.least_log_z),
+        "coverage": _coverage(turns, plan.least_log_z),
         "f1": _average([one["f1"] for one in known]),
         "reasoning_ms": _spread(reasoning),
         "model_s": _average(seconds),

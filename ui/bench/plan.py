@@ -1,16 +1,17 @@
 """What a bench plays: which benchmarks, in which modes, within which limits. Knows no model and no file."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from ...data.benchmarks.table import BENCHMARKS
 from ...data.errors import ForethoughtError
 from ...data.identity import content_id
-from ...scorer.agent.episode import Limits
-from ...scorer.agent.thinking import Freedom, Mode
+from ...scorer.agent.thinking import LEAST_LOG_Z, Mode
 
 Json = dict[str, Any]
+SEVEN = "seven"
 AT = "@"  # select@4: from the set's first four
 
 
@@ -46,7 +47,7 @@ class Place(NamedTuple):
 class BenchPlan:
     """How many questions a benchmark and mode (`fewer` by mode, where it is given), and how they are asked.
 
-    None leaves `is_listed` (the set's texts stand before each question, in modes that choose from them), `is_guided` (an action
+    `limits` changes some of the benchmark's own. None leaves `is_listed` (the set's texts stand before each question, in modes that choose from them), `is_guided` (an action
     begins as one of those that the benchmark knows) and `prompt` to the benchmark. `sizes`: select from the set's first so many, too.
     """
 
@@ -56,8 +57,8 @@ class BenchPlan:
     limit: int | None = 100
     fewer: Mapping[Mode, int] = field(default_factory=dict)
     seed: int = 0
-    limits: Limits = Limits()
-    freedom: Freedom = Freedom()
+    limits: Mapping[str, int] = field(default_factory=dict)
+    least_log_z: float = LEAST_LOG_Z
     is_listed: bool | None = None
     is_guided: bool | None = None
     prompt: Prompt | None = None
@@ -75,6 +76,16 @@ class BenchPlan:
         """Whether the question at this place is played in the mode."""
         mosts = (self.limit, self.fewer.get(mode_of(label)))
         return all(place < most for most in mosts if most)
+
+
+def places_of(texts: Sequence[str]) -> tuple[Place, ...]:
+    """Each as NAME or NAME=PATH; SEVEN names those of SSR's tables that are not named with a path."""
+    named = [Place.of(text) for text in texts if text != SEVEN]
+    if SEVEN not in texts:
+        return tuple(named)
+    others = {place.name for place in named}
+    seven = [Place(row.name) for row in BENCHMARKS.values() if row.is_of_ssr]
+    return (*named, *(place for place in seven if place.name not in others))
 
 
 def mode_of(label: str) -> Mode:
@@ -99,8 +110,7 @@ def run_id(plan: BenchPlan, facts: Json) -> str:
     """Of all that decides a benchmark's records; how many questions are asked, and in which modes, does not."""
     decides = {
         "seed": plan.seed,
-        "limits": asdict(plan.limits),
-        "freedom": asdict(plan.freedom),
+        "least_log_z": plan.least_log_z,
         "listed": plan.is_listed,
         "guided": plan.is_guided,
         "prompt": plan.prompt,

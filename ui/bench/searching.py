@@ -13,6 +13,7 @@ from ...data.errors import NothingToDo
 from ...data.traces import kind_of
 from ...scorer.agent.crop import Crop
 from ...scorer.agent.dialogue import Dialogue, Plain, chat_of
+from ...scorer.agent.episode import Limits
 from ...scorer.agent.image_search import RecordedImageSearch, read_image_searches
 from ...scorer.agent.passages import Passages, PassageSearch, read_passages
 from ...scorer.agent.prompt import system_prompt
@@ -23,6 +24,7 @@ from .arena import Arena
 from .plan import Place, Prompt
 
 SEARCH_R1 = "search-r1"
+SSR_LIMITS = Limits(8, 1024, 8192, 8192, 32_768)  # of its command line; it has no free thoughts
 BEGINNINGS = {
     CROP: '<tool_call>{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [',
     IMAGE: '<tool_call>{"name": "image_search_tool", "arguments": {}}</tool_call>',
@@ -65,6 +67,7 @@ def arena_of(place: Place, ends: BackEnds, seed: int, prompt: Prompt | None) -> 
         {kind_of(name): tool for name, tool in tools.items()},
         dialogue,
         benchmark.metric,
+        SSR_LIMITS,
         beginnings=(*(BEGINNINGS[name] for name in tools), "<answer>"),
         is_listed=True,
         disabled=frozenset(kind_of(name) for name in (CROP, IMAGE, TEXT) if name not in tools),
