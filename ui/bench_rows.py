@@ -168,10 +168,10 @@ def points(told: Told) -> str:
     """A difference of shares in points of percent, with its interval."""
     if told.value is None:
         return "–"
-    ends = [f"{100 * end:+.1f}" for end in (told.low, told.high) if end is not None]
-    return _signs(
-        f"{100 * told.value:+.1f}" + (f" [{',\u00a0'.join(ends)}]" if len(ends) == 2 else "")
-    )
+    value = f"{100 * told.value:+.1f}"
+    if told.low is None or told.high is None:
+        return _signs(value)
+    return _signs(f"{value} [{100 * told.low:+.1f},\u00a0{100 * told.high:+.1f}]")
 
 
 def plain(value: float | None, digits: int = 1) -> str:
