@@ -25,6 +25,7 @@ try:
     from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
     from .curation_commands import candidates_app
     from .mining_commands import mining_app
+    from .records_commands import records_app
     from .score_options import (
         Calibration,
         EngineKind,
@@ -68,6 +69,7 @@ app.add_typer(sets_app, name="sets")
 app.add_typer(audit_app)  # no name: its commands stand beside the others
 app.add_typer(bench_app)
 app.add_typer(mining_app)
+app.add_typer(records_app)
 app.add_typer(stability_app)
 app.add_typer(store_app, name="store")
 app.add_typer(candidates_app, name="candidates")

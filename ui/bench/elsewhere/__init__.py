@@ -1,0 +1,1 @@
+"""Run records made elsewhere: read as records of our own, and their figures reckoned again."""
