@@ -1,17 +1,18 @@
-"""What scores token sequences after a context, wherever its model runs, and which answers are scores.
+"""What scores token sequences after a context and goes on from it, wherever its model runs, and which answers are believed.
 
 Knows ids and log-probabilities; knows no HTTP and no engine's format. An answer that is not one finite
-log-probability for each token that was asked for is an EngineError: never a zero, never a guess.
+log-probability for each token that was asked for is an EngineError: never a zero, never a guess. So is one that breaks off.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
 from ...data.errors import EngineError
+from ..generate import Decoded, Decoding, is_over
 from ..model import LanguageModel
 
 ROUNDING = 1e-4  # how far above zero a log-probability of a low-precision engine may lie
@@ -25,9 +26,21 @@ class EngineScores(NamedTuple):
 
 
 class Engine(Protocol):
-    """A scorer. `label` names program, version and place; figures of two labels are never mixed."""
+    """A scorer, and a decoder. `label` names `program` with its version, and place; figures of two programs are never mixed."""
 
+    program: str
     label: str
+
+    def prefill(self, context_ids: Sequence[int]) -> float:
+        """Have the context computed, for what is asked after it; milliseconds."""
+        ...
+
+    def generate(self, context_ids: Sequence[int], decoding: Decoding) -> Decoded:
+        """What `decode` gives after a context of these ids, at least one; `decoding` asks for at least one token.
+
+        EngineError if the engine cannot be asked or gives anything else. A temperature's draws are the engine's own.
+        """
+        ...
 
     def score_timed(
         self,
@@ -55,10 +68,13 @@ class ExpectedModel:
     name: str
     vocabulary: int
     encode: Callable[[str], Sequence[int]]  # nothing added, special tokens kept as plain text
+    decode: Callable[[Sequence[int]], str]
+    ends: frozenset[int]
 
 
 def expected_model(model: LanguageModel) -> ExpectedModel:
-    return ExpectedModel(model.name, model.config.vocab_size, model.encode)
+    vocabulary = model.config.vocab_size
+    return ExpectedModel(model.name, vocabulary, model.encode, model.decode, model.ends)
 
 
 class Asked(NamedTuple):
@@ -111,6 +127,33 @@ def require_scores(label: str, log_probs: Sequence[np.ndarray]) -> tuple[np.ndar
             f"{label}: every log-probability is 0.0; this backend does not compute those of a prompt"
         )
     return tuple(log_probs)
+
+
+def believed_text(
+    label: str, model: ExpectedModel, decoding: Decoding, ids: Sequence[object], *, has_ended: bool
+) -> Decoded:
+    """What `decode` would have said of these tokens; EngineError if it could not have stopped there.
+
+    `has_ended`: the engine says that the model did, with a token that may be an end there alone. Tokens behind the
+    first end, which an engine that drafts may send, are left out.
+    """
+    known = range(model.vocabulary)
+    for number, one in enumerate(ids, 1):
+        if type(one) is not int or one not in known:
+            raise EngineError(f"{label}: {one!r:.40} came back as token {number}, which is no id")
+    found = tuple(cast(Sequence[int], ids))
+    stops = decoding.stops
+    if stops is not None:
+        places = range(1, len(found) + 1)
+        over = next((n for n in places if is_over(model, found[:n], stops)), None)
+        found = found[:over]
+        has_ended = over is not None or has_ended
+    is_whole = len(found) == decoding.tokens or (has_ended and stops is not None and found)
+    if not is_whole or len(found) > decoding.tokens:
+        raise EngineError(
+            f"{label}: {len(found)} tokens came back where {decoding.tokens} were asked for, and no end among them"
+        )
+    return Decoded(found, model.decode(found), stops is None or has_ended)
 
 
 def _log_probability(where: str, value: object) -> float:

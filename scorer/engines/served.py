@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 import torch
-from transformers import AutoConfig
+from transformers import AutoConfig, GenerationConfig
 
 from .. import packaged
 from ..checkpoint import located, told_in_one_line
@@ -18,6 +18,7 @@ class Weightless(NamedTuple):
 
     config: Any
     dtype: torch.dtype
+    generation_config: Any  # which tokens end what is said
 
 
 def load_served(path: str | None = None) -> LanguageModel:
@@ -27,6 +28,14 @@ def load_served(path: str | None = None) -> LanguageModel:
         config = AutoConfig.from_pretrained(place, trust_remote_code=False)
         text = config.get_text_config()
         tokenizer = read_tokenizer(place, text.vocab_size)
-    network = Weightless(config, text.dtype or torch.float32)
+    network = Weightless(config, text.dtype or torch.float32, _generation_config(place, config))
     name = packaged.NAME if path is None else named(place)
     return LanguageModel(network, keeping_tags(tokenizer), name, REVISION)
+
+
+def _generation_config(place: str, config: Any) -> GenerationConfig:
+    """The one beside the weights, or else what the configuration says of it: the one that a loaded model has."""
+    try:
+        return GenerationConfig.from_pretrained(place)
+    except (OSError, TypeError):
+        return GenerationConfig.from_model_config(config)

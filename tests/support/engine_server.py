@@ -1,4 +1,4 @@
-"""A real HTTP server that scores with a real model and answers as SGLang or vLLM do; on request it misbehaves.
+"""A real HTTP server that scores and generates with a real model and answers as SGLang or vLLM do; on request it misbehaves.
 
 `damage` is given each request's scored rows, lists of Cell from the row's second token on, and gives back the
 rows to answer with: the same damage serves both formats. `mishaps` are used up one a scoring request.
@@ -12,6 +12,8 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 
+from forethought.scorer.context import Context
+from forethought.scorer.generate import Decoding, decode
 from forethought.scorer.plain import score_plainly
 
 DROP, CUT, HALF, SILENT, DEEP = "drop", "cut", "half", "silent", "deep"
@@ -78,7 +80,9 @@ class EngineServer:
             return {"model_path": self.name, "api_key": self.token, "version": "0.5.23"}
         if path != "/generate":
             return None
-        sent = body["input_ids"]
+        sent, sampling = body["input_ids"], body["sampling_params"]
+        if sampling["max_new_tokens"]:
+            return [self._sglang_generated(row, sampling) for row in sent]
         if not body.get("return_logprob"):
             return [self._sglang_answer(row, []) for row in sent]
         firsts = body["logprob_start_len"]
@@ -91,6 +95,20 @@ class EngineServer:
             triples = [[own, token if token < last else 0, None] for token, own in kept]
             answers.append(self._sglang_answer(row, triples))
         return answers
+
+    def _sglang_generated(self, row: list[int], sampling: dict) -> dict:
+        """SGLang looks at the number of tokens before it looks for an end."""
+        asked = Decoding(
+            sampling["max_new_tokens"],
+            None if sampling.get("ignore_eos") else tuple(sampling["stop"]),
+            sampling["temperature"],
+            sampling.get("sampling_seed", 0),
+        )
+        ids, text, _ = decode(Context(self.model, row), asked)
+        reason = "length" if len(ids) == asked.tokens else "stop"
+        answer = self._sglang_answer(row, [])
+        answer["meta_info"] |= {"finish_reason": {"type": reason}, "completion_tokens": len(ids)}
+        return answer | {"text": text, "output_ids": [*ids]}
 
     def _sglang_answer(self, row: list[int], triples: list) -> dict:
         return {
@@ -119,6 +137,10 @@ class EngineServer:
         if path != "/v1/completions":
             return None
         assert body["model"] == self._card()["id"], "vLLM answers 404 to another name"
+        if "prompt_logprobs" not in body:
+            rows = enumerate(body["prompt"])
+            choices = [self._vllm_generated(index, row, body) for index, row in rows]
+            return {"id": "cmpl-1", "object": "text_completion", "choices": choices}
         scored = self._scored(body["prompt"])
         choices = [
             self._choice(index, row, cells)
@@ -128,6 +150,19 @@ class EngineServer:
 
     def _card(self) -> dict:
         return {"id": self.alias or "served-as", "root": self.name, "parent": None}
+
+    def _vllm_generated(self, index: int, row: list[int], body: dict) -> dict:
+        stops = None if body.get("ignore_eos") else tuple(body.get("stop", ()))
+        asked = Decoding(
+            body["max_tokens"], stops or None, body.get("temperature", 0.0), body.get("seed", 0)
+        )
+        ids, text, is_complete = decode(Context(self.model, row), asked)
+        return self._choice(index, row, []) | {
+            "text": text,
+            "finish_reason": "stop" if stops and is_complete else "length",
+            "prompt_logprobs": None,
+            "token_ids": [*ids],
+        }
 
     def _choice(self, index: int, row: list[int], cells: list[Cell]) -> dict:
         positions = [None]

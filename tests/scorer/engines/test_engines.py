@@ -1,10 +1,10 @@
 """Engines of one protocol: each must equal the plain scorer when its server is honest, and say so when it is not."""
 
-import dataclasses
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from engine_clients import ENGINES, JUNK, PATIENCE, connect, places, spoiled
 from engine_server import EngineServer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,22 +14,14 @@ from forethought.data.errors import EngineError, NothingToDo
 from forethought.data.render import render_thought
 from forethought.scorer.engines.engine import expected_model
 from forethought.scorer.engines.local import LocalEngine
-from forethought.scorer.engines.sglang import SGLangEngine
-from forethought.scorer.engines.transport import Patience, Transport
-from forethought.scorer.engines.vllm import ROWS_AT_ONCE, VLLMEngine
+from forethought.scorer.engines.transport import Transport
+from forethought.scorer.engines.vllm import ROWS_AT_ONCE
 from forethought.scorer.model import load_model
 from forethought.scorer.plain import score_plainly
 
-ENGINES = {"sglang": SGLangEngine, "vllm": VLLMEngine}
-PATIENCE = Patience(connect=2, read=30, pause=0.001, tries=3)
 CONTEXT = [*b"Question: who?\n"]
 SEQUENCES = [[*b"<t>search</t>"], [*b"<t>answer</t>"], [*b"<t>s"]]
 ids = st.integers(0, END)
-
-
-def connect(server, **changes):
-    expected = dataclasses.replace(expected_model(server.model), **changes)
-    return ENGINES[server.kind](Transport(server.url, PATIENCE), expected)
 
 
 @pytest.fixture(params=ENGINES)
@@ -237,26 +229,6 @@ def test_smollm2_behind_either_engine_scores_as_it_does_here(kind):
         found = connect(server).score(context, thoughts)
 
     close(found, score_plainly(model, context, thoughts))
-
-
-JUNK = [None, 5, True, "x", [], {}, [[]], {"a": 1}, 10**400, float("nan"), -(10**300)]
-
-
-def places(answer, path=()):
-    """Every place in a JSON document."""
-    inside = answer.items() if isinstance(answer, dict) else enumerate(answer)
-    for key, own in inside if isinstance(answer, dict | list) else ():
-        yield (*path, key)
-        if isinstance(own, dict | list):
-            yield from places(own, (*path, key))
-
-
-def spoiled(answer, path, junk):
-    if not path:
-        return junk
-    copy = answer.copy()
-    copy[path[0]] = spoiled(answer[path[0]], path[1:], junk)
-    return copy
 
 
 @given(data=st.data())
