@@ -18,7 +18,7 @@ NAME = "sensenova-mars"
 SCORES = ("llm_score", "em_score_mcq", "score")
 OBSERVATION = re.compile(r"<tool_response>(.*?)</tool_response>", re.DOTALL)
 ROLE = re.compile(r"<\|im_start\|>(\w+)\n?")
-END = "<|im_end|>"
+ASSISTANT, END = "<|im_start|>assistant\n", "<|im_end|>"
 PICTURE = re.compile(r"\[IMAGE \d+\]|<image>|<\|vision_start\|>.*?<\|vision_end\|>", re.DOTALL)
 ENDED = ("", "no_tool_calls", "stop")  # by the model itself
 REPLACED = {"max_turns": Stop.TURN_LIMIT.value}
@@ -87,7 +87,7 @@ def _turns(output: str) -> Iterable[Json]:
     """What the model said, with what came back; the last says nothing where the turns ran out."""
     parts = OBSERVATION.split(output)
     for place in range(0, len(parts), 2):
-        said = ROLE.split(parts[place])[-1]
+        said = parts[place].rpartition(ASSISTANT)[2]
         if not said.strip():
             continue
         words = said.split(END)[0]
