@@ -1,4 +1,7 @@
-"""How a trace becomes a row of the store, and a row a trace again."""
+"""How a trace becomes a row of the store, and a row a trace again.
+
+What only some traces have stands in the body where it is, so that older rows read as they did.
+"""
 
 from typing import Any
 
@@ -17,8 +20,10 @@ def trace_columns(trace: Trace) -> dict[str, Any]:
             "observations": list(turn.observations),
             "images": list(turn.images),
         }
+        | _filled(is_cut=turn.is_cut, summaries=list(turn.summaries), redacted=turn.redacted)
         for turn in trace.turns
     ]
+    told = _filled(model=trace.model, run=trace.run, repairs=list(trace.repairs))
     return {
         "id": trace.id,
         "question": storable(trace.question),
@@ -29,8 +34,12 @@ def trace_columns(trace: Trace) -> dict[str, Any]:
         "position": trace.position,
         "num_turns": len(trace.turns),
         "num_thoughts": trace.num_thoughts,
-        "body": {"question": trace.question, "turns": turns},
+        "body": {"question": trace.question, "turns": turns} | told,
     }
+
+
+def _filled(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value}
 
 
 def outcome_of(stored: str | None) -> Outcome | None:
@@ -46,6 +55,9 @@ def trace_value(row: TraceRow) -> Trace:
                 actions=tuple(Action(a["name"], a["arguments"]) for a in turn["actions"]),
                 observations=tuple(turn["observations"]),
                 images=tuple(turn["images"]),
+                is_cut=turn.get("is_cut", False),
+                summaries=tuple(turn.get("summaries", ())),
+                redacted=turn.get("redacted", 0),
             )
             for turn in row.body["turns"]
         ),
@@ -54,4 +66,7 @@ def trace_value(row: TraceRow) -> Trace:
         format=row.format,
         file=row.file,
         position=row.position,
+        model=row.body.get("model", ""),
+        run=row.body.get("run", ""),
+        repairs=tuple(row.body.get("repairs", ())),
     )

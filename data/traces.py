@@ -39,18 +39,24 @@ class Action:
 class Turn:
     """context -> thoughts -> actions -> observations; observation i answers action i.
 
-    Usually one thought and one action. `images` are paths or hashes, never pixels.
+    Usually one thought and one action. `images` are what the turn is the first to see, before its thought: the
+    question's in the first turn, those of a result in the next; paths, addresses or hashes, never pixels.
+    `is_cut` says that the last thought breaks off. `summaries` and `redacted` are reasoning that is there and is
+    no thought: a provider's words about it, and how many blocks of it cannot be read.
     """
 
     thoughts: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     observations: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
+    is_cut: bool = False
+    summaries: tuple[str, ...] = ()
+    redacted: int = 0
 
     @property
     def is_plain(self) -> bool:
-        """Exactly one thought and one action: the turns that audits and exports use."""
-        return len(self.thoughts) == 1 and len(self.actions) == 1
+        """Exactly one whole thought and one action: the turns that audits and exports use."""
+        return len(self.thoughts) == 1 and len(self.actions) == 1 and not self.is_cut
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,8 @@ class Trace:
     """One run of an agent on one question.
 
     `source` names the collection it came from, `file` and `position` where it stood in it, `format`
-    the reader. None of them, nor the outcome, is part of its identity.
+    the reader. `model` is who acted and `run` the name that the run has there, where the file says so; `repairs`
+    are codes of what the reader mended, one for each time. None of them, nor the outcome, is part of its identity.
     """
 
     question: str
@@ -68,6 +75,9 @@ class Trace:
     format: str = ""
     file: str = ""
     position: int = 0
+    model: str = ""
+    run: str = ""
+    repairs: tuple[str, ...] = ()
 
     @cached_property
     def id(self) -> str:

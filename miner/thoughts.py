@@ -68,12 +68,12 @@ class Thought:
 
 
 def thoughts_of(traces: Iterable[Trace]) -> Iterator[Thought]:
-    """Every turn with a thought and at most one action, in the order of the traces; several thoughts count as one."""
+    """Every turn with a whole thought and at most one action, in the order of the traces; several thoughts count as one."""
     for trace in traces:
         seen = Instance(trace.question)
         num_actions = 0
         for index, turn in enumerate(trace.turns):
-            if turn.thoughts and len(turn.actions) <= 1:
+            if turn.thoughts and len(turn.actions) <= 1 and not turn.is_cut:
                 whole = "\n\n".join(turn.thoughts)
                 yield Thought(
                     turn=turn_id(trace.id, index),
