@@ -18,11 +18,17 @@ def arguments_of(given: Any) -> dict[str, Any]:
         return {}
     if not isinstance(given, str):
         return {"raw": json.dumps(given)}
-    try:
-        value = parsed(given)
-    except Damage:
-        return {"raw": given}
-    return value if isinstance(value, dict) and is_json(value) else {"raw": given}
+    value = _parsed_object(given)
+    return {"raw": given} if value is None else value
+
+
+def is_unparsed(given: Any) -> bool:
+    """Whether the arguments are kept word for word, since they are no object."""
+    if isinstance(given, dict):
+        return not is_json(given)
+    if given is None or given == "":
+        return False
+    return not isinstance(given, str) or _parsed_object(given) is None
 
 
 def is_json(value: Any) -> bool:
@@ -32,3 +38,11 @@ def is_json(value: Any) -> bool:
     if isinstance(value, dict):
         return all(map(is_json, value.values()))
     return all(map(is_json, value)) if isinstance(value, list) else True
+
+
+def _parsed_object(text: str) -> dict[str, Any] | None:
+    try:
+        value = parsed(text)
+    except Damage:
+        return None
+    return value if isinstance(value, dict) and is_json(value) else None

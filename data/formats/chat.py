@@ -3,12 +3,13 @@
 Knows where documents keep the list and what its text is. It does not know thoughts or actions.
 """
 
-from collections.abc import Mapping, Sequence
+import base64
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 LISTS = ("messages", "traj")
 TEXT_PARTS = {"text", "input_text", "output_text"}
-IMAGE_PARTS = {"image", "image_url", "input_image"}  # not read yet: turns come without images
+IMAGE_PARTS = {"image", "image_url", "input_image"}
 
 Message = Mapping[str, Any]
 
@@ -30,6 +31,19 @@ def text_of(message: Message) -> str:
     if isinstance(content, list):
         return "\n".join(part["text"] for part in content if part["type"] in TEXT_PARTS)
     return content or ""
+
+
+def images_beside(document: Mapping[str, Any]) -> Iterator[str]:
+    """The pictures in a document's own list, which fill the places in its messages: paths, addresses or data URIs."""
+    given = document.get("images", document.get("image"))
+    for image in given if isinstance(given, list) else [given]:
+        match image:
+            case str(place) if place:
+                yield place
+            case {"bytes": bytes(content)}:
+                yield f"data:image/png;base64,{base64.b64encode(content).decode()}"
+            case {"path": str(place)} | {"url": str(place)} if place:
+                yield place
 
 
 def _is_message(value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 Tolerant, since models are not: a thought may lack its opening tag (the prompt ended with it) or its
 closing one (the model ran out of tokens, or went on to act). A tag inside a closed thought is part of it.
+What was mended is told by codes: `implied_open`, `implied_close`, `unclosed_action`, `call_unparsed`.
 """
 
 import re
@@ -14,17 +15,22 @@ from .window import Damage, parsed
 THOUGHT = r"think|thinking|thought|reason|reasoning"
 OPENING = re.compile(rf"<(?:{THOUGHT})\b[^<>]*>", re.IGNORECASE)
 CLOSING = re.compile(rf"</(?:{THOUGHT})\s*>", re.IGNORECASE)
-ACTION = re.compile(r"<(tool_call|answer|search)>", re.IGNORECASE)
+ACTION = re.compile(r"<(tool_call|answer|search|text_search)>", re.IGNORECASE)
 ANY_OPENING = re.compile(f"{OPENING.pattern}|{ACTION.pattern}", re.IGNORECASE)
+FUNCTION = re.compile(r"<function=([^>\s]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
+PARAMETER = re.compile(r"<parameter=([^>\s]+)>\n?(.*?)\n?(?:</parameter>|\Z)", re.DOTALL)
+REVERSE_IMAGE = re.compile(r"<img\s*/?>(?:\s*</img>)?", re.IGNORECASE)  # MMSearch-R1: search by the picture
 
 
 @dataclass
 class Tagged:
-    """What a text holds: `rest` is what stands outside of all tags."""
+    """What a text holds: `rest` is what stands outside of all tags; `is_cut` says that the last thought breaks off."""
 
     thoughts: list[str] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     rest: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
+    is_cut: bool = False
 
 
 def tagged(text: str) -> Tagged:
@@ -47,6 +53,7 @@ def _implied_thought(text: str, found: Tagged) -> int:
     if closing is None or OPENING.search(text, 0, closing.start()):
         return 0
     _add(found.thoughts, text[: closing.start()])
+    found.repairs.append("implied_open")
     return closing.end()
 
 
@@ -59,27 +66,39 @@ def _take_thought(text: str, start: int, found: Tagged) -> int:
         return closing.end()
     end = action.start() if action else len(text)
     _add(found.thoughts, text[start:end])
+    found.repairs.append("implied_close")
+    found.is_cut = action is None
     return end
 
 
 def _take_action(text: str, opening: re.Match[str], found: Tagged) -> int:
     closing = re.compile(f"</{opening[1]}>", re.IGNORECASE).search(text, opening.end())
     content = text[opening.end() : closing.start() if closing else len(text)].strip()
-    found.actions.append(_action(opening[1].lower(), content))
+    if closing is None:
+        found.repairs.append("unclosed_action")
+    tag = opening[1].lower()
+    if tag == "tool_call":
+        found.actions += _calls(content, found)
+    elif tag == "search" and REVERSE_IMAGE.fullmatch(content):
+        found.actions.append(Action("image_search", {}))
+    else:
+        found.actions.append(Action(tag, {"input": content}))
     return closing.end() if closing else len(text)
 
 
-def _action(tag: str, content: str) -> Action:
-    if tag != "tool_call":
-        return Action(tag, {"input": content})
+def _calls(content: str, found: Tagged) -> list[Action]:
+    """The calls of a block: JSON with a name, or Qwen's functions with parameters."""
+    if functions := FUNCTION.findall(content):
+        return [Action(name, dict(PARAMETER.findall(body))) for name, body in functions]
     try:
         call = parsed(content)
     except Damage:
         call = None
     match call:
         case {"name": str(name)}:
-            return Action(name, arguments_of(call.get("arguments")))
-    return Action(tag, {"raw": content})
+            return [Action(name, arguments_of(call.get("arguments")))]
+    found.repairs.append("call_unparsed")
+    return [Action("tool_call", {"raw": content})]
 
 
 def _add(texts: list[str], text: str) -> None:
