@@ -1,0 +1,1 @@
+"""The differentiable side of selection: likelihoods with gradients, and the objectives made of them."""
