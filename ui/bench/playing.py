@@ -20,6 +20,7 @@ from .records import Records
 
 Json = dict[str, Any]
 Progress = Callable[[int, int], None]
+PLAYED = "bench"  # the format of its traces
 
 
 class Task(NamedTuple):
@@ -131,7 +132,7 @@ def traces_of(records: Iterable[Json], source: str) -> list[Trace]:
             source=source,
             file=source,
             position=number,
-            format="bench",
+            format=PLAYED,
         )
         for number, one in enumerate(records)
         if one["turns"]

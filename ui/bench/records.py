@@ -3,8 +3,9 @@
 import fcntl
 import json
 import os
+from io import FileIO
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ...data.errors import ForethoughtError
 
@@ -45,11 +46,19 @@ class Records:
         mode, id = key
         record = {"run": self._run, "mode": mode, "id": id} | found
         line = json.dumps(record, ensure_ascii=False) + "\n"
-        self._lines.write(line.encode("utf-8", "backslashreplace"))
-        self._lines.flush()
-        os.fsync(self._lines.fileno())
+        self._write(line.encode("utf-8", "backslashreplace"))
         self._kept[key] = record
         return record
+
+    def _write(self, line: bytes) -> None:
+        try:
+            while line:  # a disk that fills up takes a part
+                line = line[self._lines.write(line) :]
+            os.fsync(self._lines.fileno())
+        except OSError as error:
+            raise ForethoughtError(
+                f"{self._path}: cannot be written ({error.strerror}); what was played is kept, so make room and run it again"
+            ) from error
 
     def _read(self, lines: bytes) -> list[Json]:
         try:
@@ -67,17 +76,23 @@ class Records:
         return found
 
 
-def _alone(path: Path) -> IO[bytes]:
+def _alone(path: Path) -> FileIO:
     """The file at `path`, made where it is not there, locked until it is closed."""
     try:
-        lines = path.open("ab")
+        lines = FileIO(path, "a+")
     except OSError as error:
-        raise ForethoughtError(f"{path}: cannot be written ({error.strerror})") from error
+        raise ForethoughtError(
+            f"{path}: cannot be written ({error.strerror}); name another --out folder"
+        ) from error
     try:
         fcntl.flock(lines, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         lines.close()
-        raise ForethoughtError(
-            f"{path}: another bench writes there; wait for it, or name another --out folder"
-        ) from error
+        is_taken = isinstance(error, BlockingIOError)
+        why = (
+            "another bench writes there, so wait for it"
+            if is_taken
+            else f"cannot be locked ({error.strerror})"
+        )
+        raise ForethoughtError(f"{path}: {why}, or name another --out folder") from error
     return lines

@@ -19,6 +19,7 @@ from ...scorer.agent.recordings import RecordedSearch, Recordings
 from ...scorer.model import LanguageModel
 from ..held_out import PickedTurn, held_out
 from .arena import Arena, RecordedTurn
+from .playing import PLAYED
 
 NAME = "hotpotqa-replay"
 TOOL = "search"
@@ -30,9 +31,10 @@ SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 def replay_of(store: Store, source: str | None, texts: Sequence[str]) -> Arena:
     """The *test* questions of a source (None: all), in the order of their ids, whose answer FireAct's files tell.
 
+    What a bench thought freely before is no recorded run, unless it is the source: a bench would depend on the one before it.
     None of `texts` stands in the worked example: a model repeats what stands there. NothingToDo where there are no questions.
     """
-    traces = list(store.traces(source))
+    traces = [one for one in store.traces(source) if source or one.format != PLAYED]
     asked = [trace for trace in traces if trace.split is Split.TEST]
     found = questions_of_traces(asked, truths_of_fireact(SAMPLES), NAME)
     if not found.questions:
