@@ -38,7 +38,7 @@ def run(model, store: str, out: str, limit: int) -> None:
     plan = BenchPlan(**{**vars(PLAN), "limit": limit})
     try:
         Bench(Store.open(store), builtin("ssr"), model, plan, Path(out)).run()
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - told to whoever waits
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
