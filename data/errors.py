@@ -14,6 +14,14 @@ class UnknownTraceFormat(ForethoughtError):
     """No reader recognises a file."""
 
 
+class InvalidMapping(ForethoughtError):
+    """A file that says where things lie in a user's own format, and does not say it so that it can be used."""
+
+
+class InvalidOutcomes(ForethoughtError):
+    """A file of outcomes in which no run and no outcome can be told."""
+
+
 class NotFound(ForethoughtError):
     """A named trace, set, model or file does not exist."""
 

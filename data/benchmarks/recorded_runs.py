@@ -56,8 +56,10 @@ def truths_of_fireact(path: str | Path) -> Mapping[str, tuple[str, ...]]:
             format = _format(value)
             truth = value.get("gt") if isinstance(value, dict) else None
             if format and isinstance(truth, str) and truth.strip():
-                question = canonical(format.reads(value).question)
-                truths[question] = tuple(dict.fromkeys((*truths.get(question, ()), truth.strip())))
+                for trace in format.traces(value):
+                    question = canonical(trace.question)
+                    known = truths.get(question, ())
+                    truths[question] = tuple(dict.fromkeys((*known, truth.strip())))
     return truths
 
 

@@ -222,7 +222,9 @@ def _result(raw: Raw, parts: list[Part]) -> Result:
         id = listed[0]
     content = _content(raw)
     if not content:
-        content = next((raw[k] for k in ("output", "response", "result", "error") if raw.get(k)), None)
+        content = next(
+            (raw[k] for k in ("output", "response", "result", "error") if raw.get(k)), None
+        )
     nested = [part for part in parts if isinstance(part, Result)]
     if nested:
         return Result(nested[0].text, nested[0].id or id, nested[0].pictures)

@@ -1,6 +1,6 @@
 """JSON documents out of files: one at a time, in bounded memory, whatever the file's outer shape.
 
-Knows JSON lines, arrays, objects keyed by id, gzip and damage. It does not know what a trace is: it is
+Knows JSON lines, arrays, objects keyed by id, and damage. It does not know what a trace is: it is
 told by `is_document`, which decides whether an object of objects is one document or many keyed by id.
 
 Damage costs as little as it can: one line in JSON lines; in an array or object, all from there on.
@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple
+from zipfile import BadZipFile
 
+from .streams import Open, TooMuch, bare_name, opened
 from .window import (
     BLANK,
     CHUNK,
@@ -31,6 +33,7 @@ from .window import (
 
 LOOKAHEAD = 100  # documents looked at before a file, or an object of objects, is judged
 NO_TEXT = "not UTF-8 text"
+DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, OSError, BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -63,39 +66,52 @@ class Member(NamedTuple):
 def documents(
     path: Path, is_document: Callable[[Any], bool], max_bytes: int = MAX_BYTES
 ) -> Iterator[Document | Broken]:
-    """The documents of a .json, .jsonl or .ndjson file, gzipped or not, decided by content.
+    """The documents of a .json, .jsonl or .ndjson file, packed or not, decided by content.
 
     Memory is bounded by a few times `max_bytes`: a longer line or element comes back as Broken.
     """
+    return documents_in(lambda: opened(path), path.name, is_document, max_bytes)
+
+
+def documents_in(
+    open_stream: Open, name: str, is_document: Callable[[Any], bool], max_bytes: int = MAX_BYTES
+) -> Iterator[Document | Broken]:
+    """The same of a stream that can be opened again; `name` says whether a single line is to be taken for one."""
     position = 0
     try:
-        with _opened(path) as stream:
-            if _holds_lines(stream, path.name, max_bytes):
+        with open_stream() as stream:
+            holds_lines = _holds_lines(stream, name, max_bytes)
+        with open_stream() as stream:
+            if holds_lines:
                 entries = _lines(stream, max_bytes)
             else:
                 entries = _values(Window(stream, max_bytes), is_document)
             for entry in entries:
                 position = entry.position
                 yield entry
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        yield Broken(position + 1, f"damaged gzip: {error}")
-    except OSError as error:
-        yield Broken(position + 1, f"cannot be read: {error.strerror or error}")
+    except DAMAGED as error:
+        yield Broken(position + 1, damage_of(error))
 
 
-def _opened(path: Path) -> IO[bytes]:
-    with path.open("rb") as stream:
-        is_gzip = stream.read(2) == b"\x1f\x8b"  # by content: some tools unpack without renaming
-    return cast(IO[bytes], gzip.open(path)) if is_gzip else path.open("rb")
+def damage_of(error: Exception) -> str:
+    """What is wrong with a file that cannot be read to its end."""
+    if isinstance(error, TooMuch):
+        return str(error.strerror)
+    if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
+        return f"damaged gzip: {error}"
+    if isinstance(error, OSError) and "zstd" in str(error).lower():
+        return f"damaged zstd: {error}"
+    if isinstance(error, OSError):
+        return f"cannot be read: {error.strerror or error}"
+    return f"damaged zip: {error}"
 
 
 def _holds_lines(stream: IO[bytes], name: str, max_bytes: int) -> bool:
-    """Whether the file is JSON lines, by its first two lines; leaves the stream at its beginning."""
-    is_named_lines = name.lower().removesuffix(".gz").endswith((".jsonl", ".ndjson"))
+    """Whether the file is JSON lines, by its first two lines."""
+    is_named_lines = bare_name(name).endswith((".jsonl", ".ndjson"))
     line = _next_line(stream, max_bytes)
     is_cut = len(line) > max_bytes
     following = b"" if is_cut else _next_line(stream, CHUNK)
-    stream.seek(0)
     if not line or line.startswith(b"["):
         return False
     if not line.startswith(b"{") or is_cut:

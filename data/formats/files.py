@@ -9,6 +9,7 @@ from glob import glob
 from pathlib import Path
 
 from ..errors import NotFound
+from .streams import bare_name
 from .window import SURROGATE
 
 ENDINGS = (".json", ".jsonl", ".ndjson")
@@ -20,6 +21,7 @@ class TraceFile:
 
     path: Path
     source: str
+    root: Path | None = None  # the folder that was given, or the one that the file lies in
 
     @property
     def name(self) -> str:
@@ -28,7 +30,7 @@ class TraceFile:
 
     @property
     def may_hold_traces(self) -> bool:
-        return self.path.name.lower().removesuffix(".gz").endswith(ENDINGS)
+        return bare_name(self.path.name).endswith(ENDINGS)
 
 
 def files_at(paths: Iterable[str | Path], source: str | None = None) -> list[TraceFile]:
@@ -42,7 +44,7 @@ def files_at(paths: Iterable[str | Path], source: str | None = None) -> list[Tra
         for file in _files_at(Path(path)):
             found.setdefault(file.path, file)
     files = found.values()
-    return [TraceFile(f.path, source or SURROGATE.sub("\ufffd", f.source)) for f in files]
+    return [TraceFile(f.path, source or SURROGATE.sub("\ufffd", f.source), f.root) for f in files]
 
 
 def _files_at(path: Path) -> Iterator[TraceFile]:
@@ -58,7 +60,8 @@ def _files_at(path: Path) -> Iterator[TraceFile]:
 
 
 def _single(path: Path) -> TraceFile:
-    return TraceFile(path, path.resolve().parent.name)
+    folder = path.resolve().parent
+    return TraceFile(path, folder.name, folder)
 
 
 def _files_below(folder: Path) -> Iterator[TraceFile]:
@@ -66,4 +69,4 @@ def _files_below(folder: Path) -> Iterator[TraceFile]:
     for path in sorted(folder.rglob("*")):
         is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if path.is_file() and not is_hidden:
-            yield TraceFile(path, source)
+            yield TraceFile(path, source, folder.resolve())

@@ -1,20 +1,28 @@
 """Traces out of files, folders and globs, one at a time, and an account of all that is no trace.
 
-Knows no format: the table does. Nothing is lost silently. What should be a trace and cannot be used is
+Knows no format: the tables do. Nothing is lost silently. What should be a trace and cannot be used is
 quarantined with its place and the reason; a file that holds no traces at all is skipped and named.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ..traces import Trace
-from .documents import LOOKAHEAD, Broken, Document, documents
-from .files import ENDINGS, TraceFile, files_at
+from ..traces import Trace, Turn
+from .containers import Content, Refused, contents_of
+from .documents import LOOKAHEAD, Broken, Document
+from .files import TraceFile, files_at
+from .gathering import Gatherer, Key, Origin
+from .gatherings import GATHERINGS, Gathering
+from .mapping import mapped_format
+from .pictures import Pictures
 from .table import TraceFormat, formats_named
 from .window import MAX_BYTES
+
+# What a reader meets in documents of its format that are not what the format says.
+UNREADABLE = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -39,73 +47,158 @@ class Skipped:
     reason: str
 
 
+Found = Trace | Quarantined | Skipped
+
+
 def read_traces(
     paths: Iterable[str | Path],
     source: str | None = None,
     format: str | None = None,
     max_bytes: int = MAX_BYTES,
-) -> Iterator[Trace | Quarantined | Skipped]:
-    """What the paths hold, in sorted order; `format` allows one row of the table only.
+    images: Path | None = None,
+    mapping: Path | None = None,
+) -> Iterator[Found]:
+    """What the paths hold, in sorted order; `format` allows one row of the table only, `mapping` the row in that file.
 
-    NotFound for a path that stands for nothing and UnknownTraceFormat for a format's name, both before
-    anything is read. A line or element longer than `max_bytes` is quarantined.
+    NotFound for a path that stands for nothing, UnknownTraceFormat for a format's name and InvalidMapping for a mapping,
+    all before anything is read. A line or element longer than `max_bytes` is quarantined. Pictures are named by their
+    hash and kept in the folder `images`, if one is given. Runs whose parts stand in many documents come last.
     """
-    rows = formats_named(format)
+    rows = (mapped_format(mapping),) if mapping else formats_named(format)
     files = files_at(paths, source)
-    return (entry for file in files for entry in _read(file, rows, max_bytes))
+    gatherings = () if mapping else GATHERINGS
+    return _Reading(rows, gatherings, max_bytes, images).found_in(files)
 
 
-def _read(
-    file: TraceFile, rows: Sequence[TraceFormat], max_bytes: int
-) -> Iterator[Trace | Quarantined | Skipped]:
-    name = file.name
-    if not file.may_hold_traces:
-        yield Skipped(name, f"not one of {', '.join(ENDINGS)} (or .gz of them)")
-        return
-    entries = documents(file.path, lambda value: _row_of(value, rows) is not None, max_bytes)
-    first = _up_to_a_trace(entries, rows)
-    if first and _is_trace(first[-1], rows):
-        yield from (_judged(file, entry, rows) for entry in chain(first, entries))
-        return
-    broken = [entry for entry in first if isinstance(entry, Broken)]
-    yield from (_judged(file, entry, rows) for entry in broken)
-    if len(first) == LOOKAHEAD or len(broken) < len(first) or not first:
-        yield Skipped(name, f"no traces (documents looked at: {len(first)}; {_tried(rows)})")
+@dataclass
+class _Reading:
+    rows: Sequence[TraceFormat]
+    gatherings: Sequence[Gathering]
+    max_bytes: int
+    images: Path | None
+    gatherer: Gatherer = field(default_factory=Gatherer)
+
+    def found_in(self, files: Iterable[TraceFile]) -> Iterator[Found]:
+        for file in files:
+            for content in contents_of(file):
+                yield from self._content(file, content)
+        for run in self.gatherer.runs():
+            file, name, position = run.origin
+            where = Origin(file, name, position)
+            if run.document is None:
+                yield Quarantined(name, position, f"a run of {run.size:,} bytes in its parts")
+            else:
+                yield from self._judged(
+                    where, Document(position, run.document, "", run.run or None)
+                )
+
+    def _content(self, file: TraceFile, content: Content | Refused) -> Iterator[Found]:
+        name = content.name
+        if isinstance(content, Refused):
+            yield (
+                Quarantined(name, 1, content.reason)
+                if content.is_damage
+                else Skipped(name, content.reason)
+            )
+            return
+        entries = content.reads(self._is_known, self.max_bytes)
+        first = self._up_to_a_trace(entries)
+        if first and self._is_trace(first[-1]):
+            for entry in chain(first, entries):
+                yield from self._judged(Origin(file, name, entry.position), entry)
+            return
+        broken = [entry for entry in first if isinstance(entry, Broken)]
+        for entry in broken:
+            yield from self._judged(Origin(file, name, entry.position), entry)
+        if len(first) == LOOKAHEAD or len(broken) < len(first) or not first:
+            yield Skipped(name, f"no traces (documents looked at: {len(first)}; {self._tried()})")
+
+    def _up_to_a_trace(self, entries: Iterator[Document | Broken]) -> list[Document | Broken]:
+        """The entries up to the first that is a trace, or the first hundred: enough to judge a file."""
+        first: list[Document | Broken] = []
+        for entry in entries:
+            if self._is_trace(entry):
+                return [*first, entry]
+            first.append(replace(entry, value=None) if isinstance(entry, Document) else entry)
+            if len(first) == LOOKAHEAD:
+                break
+        return first
+
+    def _judged(self, origin: Origin, entry: Document | Broken) -> Iterator[Found]:
+        position = entry.position if entry.key is None else entry.key
+        if isinstance(entry, Broken):
+            yield Quarantined(origin.name, position, entry.reason, entry.raw)
+            return
+        row = _row_of(entry.value, self.rows)
+        if row is not None:
+            yield from self._traces(origin, entry, row)
+        elif (gathering := self._gathering_of(entry.value)) is not None:
+            self._gather(origin, gathering, entry.value)
+        else:
+            reason = f"no known trace format ({self._tried()})"
+            yield Quarantined(origin.name, position, reason, entry.raw)
+
+    def _traces(self, origin: Origin, entry: Document, row: TraceFormat) -> Iterator[Found]:
+        position = entry.position if entry.key is None else entry.key
+        try:
+            traces = row.traces(entry.value)
+        except UNREADABLE as error:
+            reason = f"not what {row.name} says: {type(error).__name__}: {error}"
+            yield Quarantined(origin.name, position, reason, entry.raw)
+            return
+        if not traces:
+            yield Quarantined(origin.name, position, "no turns", entry.raw)
+        for trace in traces:
+            placed = self._placed(trace, origin, entry, row)
+            lack = _lack(placed)
+            yield Quarantined(origin.name, position, lack, entry.raw) if lack else placed
+
+    def _placed(self, trace: Trace, origin: Origin, entry: Document, row: TraceFormat) -> Trace:
+        """The trace with where it stood, and its pictures by name."""
+        turns, repairs = trace.turns, trace.repairs
+        if any(turn.images for turn in turns):
+            root = origin.file.root or origin.file.path.parent
+            pictures = Pictures(root.resolve(), self.images)
+            turns, told = _with_pictures(turns, pictures, origin.file.path.parent)
+            repairs += told
+        return replace(
+            trace,
+            turns=turns,
+            source=origin.file.source,
+            file=origin.name,
+            position=entry.position,
+            format=row.name,
+            run=trace.run or entry.key or "",
+            repairs=repairs,
+        )
+
+    def _gather(self, origin: Origin, gathering: Gathering, value: Any) -> None:
+        for part in gathering.parts(value):
+            key = Key(gathering.name, part.run or origin.name)
+            self.gatherer.add(key, part.value, origin)
+
+    def _gathering_of(self, value: Any) -> Gathering | None:
+        return next((one for one in self.gatherings if one.detects(value)), None)
+
+    def _is_known(self, value: Any) -> bool:
+        return _row_of(value, self.rows) is not None or self._gathering_of(value) is not None
+
+    def _is_trace(self, entry: Document | Broken) -> bool:
+        return isinstance(entry, Document) and self._is_known(entry.value)
+
+    def _tried(self) -> str:
+        return f"formats tried: {', '.join(row.name for row in self.rows)}"
 
 
-def _up_to_a_trace(
-    entries: Iterator[Document | Broken], rows: Sequence[TraceFormat]
-) -> list[Document | Broken]:
-    """The entries up to the first that is a trace, or the first hundred: enough to judge a file."""
-    first: list[Document | Broken] = []
-    for entry in entries:
-        if _is_trace(entry, rows):
-            return [*first, entry]
-        first.append(replace(entry, value=None) if isinstance(entry, Document) else entry)
-        if len(first) == LOOKAHEAD:
-            break
-    return first
-
-
-def _judged(
-    file: TraceFile, entry: Document | Broken, rows: Sequence[TraceFormat]
-) -> Trace | Quarantined:
-    name = file.name
-    position = entry.position if entry.key is None else entry.key
-    if isinstance(entry, Broken):
-        return Quarantined(name, position, entry.reason, entry.raw)
-    row = _row_of(entry.value, rows)
-    if row is None:
-        return Quarantined(name, position, f"no known trace format ({_tried(rows)})", entry.raw)
-    trace = replace(
-        row.reads(entry.value),
-        source=file.source,
-        file=name,
-        position=entry.position,
-        format=row.name,
-    )
-    lack = _lack(trace)
-    return Quarantined(name, position, lack, entry.raw) if lack else trace
+def _with_pictures(
+    turns: Iterable[Turn], pictures: Pictures, beside: Path
+) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
+    named, repairs = [], []
+    for turn in turns:
+        found = [pictures.named(place, beside) for place in turn.images]
+        repairs += [one.repair for one in found if one.repair]
+        named.append(replace(turn, images=tuple(one.name for one in found if one.name)))
+    return tuple(named), tuple(repairs)
 
 
 def _lack(trace: Trace) -> str | None:
@@ -118,16 +211,10 @@ def _lack(trace: Trace) -> str | None:
         trace.id  # noqa: B018 - what cannot be hashed cannot be stored
     except RecursionError:
         return "nested too deep"
+    except (TypeError, ValueError) as error:
+        return f"cannot be stored: {error}"
     return None
-
-
-def _is_trace(entry: Document | Broken, rows: Sequence[TraceFormat]) -> bool:
-    return isinstance(entry, Document) and _row_of(entry.value, rows) is not None
 
 
 def _row_of(value: Any, rows: Sequence[TraceFormat]) -> TraceFormat | None:
     return next((row for row in rows if row.detects(value)), None)
-
-
-def _tried(rows: Sequence[TraceFormat]) -> str:
-    return f"formats tried: {', '.join(row.name for row in rows)}"

@@ -3,7 +3,7 @@
 A new format is a file with a detector and a reader, a row here, and a sample in tests/data/samples.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,14 +22,20 @@ from .react_text import is_react_text, read_react_text
 
 @dataclass(frozen=True)
 class TraceFormat:
-    """`detects` takes any JSON value and never raises; `reads` takes what it detected.
+    """`detects` takes any document (a JSON value, or a text file's whole text) and never raises; `reads` takes what it
+    detected and gives one trace, or several where runs fork or a document holds many.
 
     A trace comes back without source, file, position and format, and may lack a question or turns.
     """
 
     name: str
     detects: Callable[[Any], bool]
-    reads: Callable[[Any], Trace]
+    reads: Callable[[Any], Trace | Iterable[Trace]]
+
+    def traces(self, document: Any) -> tuple[Trace, ...]:
+        """All traces of a document that the row detected."""
+        read = self.reads(document)
+        return (read,) if isinstance(read, Trace) else tuple(read)
 
 
 FORMATS = (

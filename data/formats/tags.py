@@ -19,7 +19,9 @@ ACTION = re.compile(r"<(tool_call|answer|search|text_search)>", re.IGNORECASE)
 ANY_OPENING = re.compile(f"{OPENING.pattern}|{ACTION.pattern}", re.IGNORECASE)
 FUNCTION = re.compile(r"<function=([^>\s]+)>(.*?)(?:</function>|\Z)", re.DOTALL)
 PARAMETER = re.compile(r"<parameter=([^>\s]+)>\n?(.*?)\n?(?:</parameter>|\Z)", re.DOTALL)
-REVERSE_IMAGE = re.compile(r"<img\s*/?>(?:\s*</img>)?", re.IGNORECASE)  # MMSearch-R1: search by the picture
+REVERSE_IMAGE = re.compile(
+    r"<img\s*/?>(?:\s*</img>)?", re.IGNORECASE
+)  # MMSearch-R1: search by the picture
 
 
 @dataclass

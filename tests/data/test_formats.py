@@ -125,7 +125,6 @@ def test_no_document_makes_a_detector_or_its_reader_raise(document):
     [
         {"messages": [{"role": "user", "content": [{"type": "text", "value": "typed parts"}]}]},
         {"messages": [{"role": "assistant", "content": [{"type": "tool_use", "name": "x"}]}]},
-        {"messages": [{"role": "assistant", "function_call": {"name": "x", "arguments": ""}}]},
         {"messages": [{"role": "human", "content": "hi"}]},
         {"conversations": [{"from": "human", "value": "hi"}]},
         {"instruction": "Translate.", "input": "", "output": "Bonjour."},
