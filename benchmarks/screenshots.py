@@ -120,6 +120,15 @@ def play(camera: Camera) -> None:
     camera.take("play")
 
 
+def bench(camera: Camera) -> None:
+    camera.open("bench")
+    camera.page.get_by_text("Success against time").or_(
+        camera.page.get_by_text("was not benched")
+    ).wait_for()
+    camera.ready()
+    camera.take("bench")
+
+
 def versions(camera: Camera) -> None:
     camera.open("versions", "&versions-look=Compare")
     camera.click("Compare what both cover")
@@ -155,6 +164,7 @@ SCREENS: dict[str, Callable[[Camera], None]] = {
     "map": map_of_thoughts,
     "table": plain("table"),
     "play": play,
+    "bench": bench,
     "versions": versions,
     "export": plain("export"),
     "traces": traces,

@@ -28,6 +28,7 @@ PAGES = (
     ("Set", "Map", "map_screen"),
     ("Set", "Table", "table_screen"),
     ("Set", "Play", "play_screen"),
+    ("Set", "Bench", "bench_screen"),
     ("Set", "Versions", "versions_screen"),
     ("Set", "Export", "export_screen"),
     ("Store", "Traces", "traces_screen"),

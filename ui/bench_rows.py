@@ -5,13 +5,15 @@ come out on one line and short.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from .charts import legible, shortened
 
 Json = Mapping[str, Any]
 NAME_CHARACTERS, TEXT_CHARACTERS = 40, 240
+MOST = 1e12  # of any figure here; what is more is none
+KIND = "bench"  # of the report among the store's documents
 SECONDS = ("media", "prefill", "reasoning", "action", "tool")
 TOKENS = ("injected", "generated", "action")
 SELECT, THINK = "select", "think"
@@ -127,12 +129,19 @@ def choosing(part: Part) -> list[ModeRow]:
     return [row for row in part.modes if row.shares]
 
 
+def modes_of(parts: Iterable[Part]) -> list[str]:
+    """Every mode that was played in any of them, once."""
+    return list(dict.fromkeys(row.mode for part in parts for row in part.modes))
+
+
 def settings(report: Json) -> dict[str, str]:
     """What was played, with what: name and value of each."""
     judge = _mapping(report.get("judge"))
     told = {
         "benchmarks": report.get("benchmark"),
         "model": report.get("model"),
+        "served by": report.get("engine"),
+        "workers": report.get("workers"),
         "candidates": report.get("candidates"),
         "judge": f"{judge.get('name')}, {judge.get('version')}" if judge else "none",
     }
@@ -149,8 +158,9 @@ def settings(report: Json) -> dict[str, str]:
 
 def number(value: Any) -> float | None:
     """`value` as a number that can be printed and drawn; None for whatever else it is."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and math.isfinite(value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > MOST:
+        return None
+    return None if math.isnan(value) else float(value)
 
 
 def percent(share: float | None) -> str:
@@ -194,14 +204,13 @@ def claim(report: Json) -> str:
     if not part.modes:
         return "Nothing was played."
     if part.is_floor:
-        return (
+        floor = (
             "Floor: no claim. No mode succeeds on a tenth of the questions, so success cannot tell the modes apart, and time "
-            "that is saved is saved at nothing. "
-            + (
-                "What can be compared is the next action under the recorded history."
-                * has_agreement(report)
-            )
-        ).strip()
+            "that is saved is saved at nothing."
+        )
+        return " ".join(
+            [floor, *(_agreeing(one.agreement) for one in parts(report) if one.agreement)]
+        )
     floored = sum(one.is_floor for one in parts(report))
     thinking = [one for one in part.against if one.mode.startswith(THINK)]
     told = [_sentence(one) for one in thinking or part.against[:1]]
@@ -217,8 +226,12 @@ def unlike(report: Json) -> list[Part]:
     return [part for part in parts(report) if part.metric != part.own_metric]
 
 
-def has_agreement(report: Json) -> bool:
-    return any(part.agreement for part in parts(report))
+def _agreeing(found: Agreement) -> str:
+    told = ", ".join(f"{mode} on {percent(one.value)}" for mode, one in found.modes.items())
+    return (
+        f"What can be compared is the next action under the recorded history: as recorded {told}; the most frequent action "
+        f"alone on {percent(found.constant)}."
+    )
 
 
 def _sentence(one: Against) -> str:

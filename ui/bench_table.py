@@ -1,59 +1,115 @@
-"""A bench's report as a terminal shows it: success and latency by mode, what selecting saves, how runs end."""
+"""A bench's report as a terminal shows it: success and latency by mode and by benchmark, what selecting saves, how runs end."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from . import bench_rows as rows
+from .bench_rows import Against, Agreement, Part, Told
 from .terminal import OUT, plain, print_json
 
-Json = dict[str, Any]
+Json = Mapping[str, Any]
 
 
 def show_bench(report: Json, *, as_json: bool) -> None:
     if as_json:
         return print_json(report)
-    if report["claim"]:
-        OUT.print(f"{report['claim']}: no mode succeeds on a tenth of the questions")
-    if agreed := report.get("agreement"):
-        _show_agreement(agreed)
-    table = Table("mode", "n", "failed", "success", "F1", "reasoning ms", "p95", "model s", "turns")
-    for mode, found in report["modes"].items():
-        success, reasoning = found["success"], found["reasoning_ms"]
+    every, parts = rows.pooled(report), rows.parts(report)
+    if not every.modes:
+        OUT.print("nothing was played")
+    elif every.is_floor:
+        OUT.print("floor: no claim: no mode succeeds on a tenth of the questions")
+    for part in parts:
+        if part.agreement:
+            _show_agreement(part.agreement)
+    OUT.print(_modes(every))
+    if len(parts) > 1:
+        OUT.print(_benchmarks(parts, rows.mean_success(report)))
+    for one in every.against:
+        _show_against(one)
+    for row in every.modes:
+        _say(f"{row.mode} ends: {_counts(row.stops)}")
+    for part in parts:
+        _show_left_out(part)
+
+
+def _modes(part: Part) -> Table:
+    heads = ("mode", "n", "failed", "success %", "F1", "reasoning ms", "p95", "model s", "turns")
+    table = Table(*heads, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for row in part.modes:
         table.add_row(
-            mode,
-            str(found["n"]),
-            str(found["failed"]),
-            _interval(success),
-            _number(found["f1"], "{:.2f}"),
-            *(_number(reasoning[part], "{:,.0f}") for part in ("p50", "p95")),
-            _number(found["model_s"], "{:.2f}"),
-            _number(found["turns"], "{:.1f}"),
+            plain(row.mode),
+            str(row.n),
+            f"{row.failed}" + f"\n+{row.unjudged} unjudged" * bool(row.unjudged),
+            _narrow(row.success),
+            rows.plain(row.f1, 2),
+            rows.plain(row.reasoning.p50, 0),
+            rows.plain(row.reasoning.p95, 0),
+            rows.plain(row.model.mean, 2),
+            rows.plain(row.turns),
         )
-    OUT.print(table)
-    for mode, found in report["select_against"].items():
-        difference = found["success_difference"]
-        OUT.print(
-            f"select against {mode}, {found['n']} questions: success {_number(difference['value'], '{:+.2f}')} "
-            f"\\[{_number(difference['low'], '{:+.2f}')}, {_number(difference['high'], '{:+.2f}')}], reasoning "
-            f"{_number(found['reasoning_saved'], '{:.1%}')} less a turn, model time {_number(found['model_saved'], '{:.1%}')} less a question"
-        )
-    for mode, found in report["modes"].items():
-        ends = ", ".join(f"{stop} {count}" for stop, count in found["stops"].items())
-        OUT.print(plain(f"{mode} ends: {ends}"))
+    return table
 
 
-def _show_agreement(agreed: Json) -> None:
-    told = ", ".join(f"{mode} {_interval(found)}" for mode, found in agreed["modes"].items())
-    OUT.print(
-        f"action as recorded under the recorded history, {agreed['turns']} turns: {told}; the most frequent alone "
-        f"{_number(agreed['constant'], '{:.2f}')}"
+def _benchmarks(parts: tuple[Part, ...], mean: Mapping[str, float | None]) -> Table:
+    """Success of every mode on each benchmark; the mean counts each once."""
+    modes = rows.modes_of(parts)
+    table = Table("success %", "metric", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for mode in modes:
+        table.add_column(plain(mode))
+    for part in parts:
+        found = [part.mode(mode) for mode in modes]
+        cells = [_points(row.success.value) if row else "" for row in found]
+        table.add_row(plain(part.name), plain(part.metric), *cells)
+    table.add_section()
+    table.add_row("mean", "", *(_points(mean.get(mode)) for mode in modes))
+    return table
+
+
+def _show_against(one: Against) -> None:
+    _say(
+        f"select against {one.mode}, {one.n} questions: success {rows.points(one.difference)} points, reasoning "
+        f"{rows.percent(one.reasoning_saved)} less a turn, model time {rows.percent(one.model_saved)} less a question"
     )
 
 
-def _interval(found: Json) -> str:
-    low, high = (_number(found[end], "{:.2f}") for end in ("low", "high"))
-    return f"{_number(found['value'], '{:.2f}')} \\[{low}, {high}]"
+def _show_left_out(part: Part) -> None:
+    if part.metric != part.own_metric:
+        _say(f"{part.name}: {part.metric} match, not its own metric ({part.own_metric})")
+    if part.left_out:
+        _say(f"{part.name}: not asked: {_counts(part.left_out)}")
+    if part.verdicts:
+        _say(f"{part.name}: the judge said: {_counts(part.verdicts)}")
 
 
-def _number(value: float | None, form: str) -> str:
-    return "–" if value is None else form.format(value)
+def _show_agreement(agreed: Agreement) -> None:
+    told = ", ".join(f"{mode} {_interval(found)}" for mode, found in agreed.modes.items())
+    _say(
+        f"action as recorded under the recorded history, {agreed.turns} turns: {told}; the most frequent alone "
+        f"{rows.percent(agreed.constant)}"
+    )
+
+
+def _say(text: str) -> None:
+    OUT.print(plain(text))
+
+
+def _counts(found: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in found.items())
+
+
+def _points(share: float | None) -> str:
+    return rows.plain(None if share is None else 100 * share)
+
+
+def _narrow(told: Told) -> str:
+    """In whole points, for a table's column."""
+    if told.value is None or told.low is None or told.high is None:
+        return rows.percent(told.value)
+    return f"{100 * told.value:.1f} ({100 * told.low:.0f}–{100 * told.high:.0f})"
+
+
+def _interval(told: Told) -> str:
+    return f"{rows.percent(told.value)} {rows.range_of(told)}".strip()

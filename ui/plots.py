@@ -9,6 +9,7 @@ from typing import NamedTuple
 import altair as alt
 
 from .charts import Latency, Point, UseTable
+from .pareto import BENCH_MODES, ParetoPoint, frontier
 
 PALETTE = ("#4f7be8", "#e08b35", "#2fa584", "#c05fa2", "#8a7be6", "#a89a35", "#8791a1")
 POLICY = alt.Color(
@@ -146,6 +147,34 @@ def latency_plot(rows: Sequence[Latency]) -> alt.LayerChart:
         ],
     )
     return (bars + whiskers).properties(height=alt.Step(38))
+
+
+def pareto_plot(points: Sequence[ParetoPoint], *, has_frontier: bool) -> alt.LayerChart:
+    """Success against seconds a question with its interval: a colour a mode, a shape a set; what nothing beats dashed."""
+    drawn = [mode for mode in BENCH_MODES if any(point.mode == mode for point in points)]
+    colours = [PALETTE[BENCH_MODES.index(mode)] for mode in drawn]
+    base = alt.Chart(_values(points)).encode(
+        x=alt.X("seconds:Q", title="model seconds a question, mean", scale=alt.Scale(zero=True)),
+        color=alt.Color("mode:N", title=None, scale=alt.Scale(domain=drawn, range=colours)),
+    )
+    share = alt.Axis(format=".0%")
+    whiskers = base.mark_rule().encode(y=alt.Y("low:Q", title="success", axis=share), y2="high:Q")
+    figures = [alt.Tooltip(f, format=".1%") for f in ("success:Q", "low:Q", "high:Q")]
+    dots = base.mark_point(size=110, filled=True, opacity=1).encode(
+        y=alt.Y("success:Q", title="success", axis=share),
+        shape=alt.Shape("set_name:N", title=None, sort=None),
+        tooltip=["set_name:N", "label:N", *figures, alt.Tooltip("seconds:Q", format=".2f")],
+    )
+    sizes = base.mark_text(dx=12, dy=-6).encode(y="success:Q", text="size:Q")
+    chart = whiskers + dots + sizes
+    if has_frontier:
+        line = alt.Chart(_values(frontier(points))).mark_line(strokeDash=[5, 4], color=PALETTE[6])
+        chart = line.encode(x="seconds:Q", y="success:Q") + chart
+    return chart.properties(height=360)
+
+
+def _values(points: Sequence[ParetoPoint]) -> alt.Data:
+    return alt.Data(values=[point._asdict() | {"label": point.label} for point in points])
 
 
 def _over_constant(chart: alt.LayerChart, constant: float | None) -> alt.LayerChart:

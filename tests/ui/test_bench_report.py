@@ -1,0 +1,205 @@
+"""A bench's report.html, its rows and its terminal table: nothing claimed on a floor, any text letter by letter, any figure missing."""
+
+import copy
+import math
+
+import pytest
+from bench_reports import bench_report
+from curated_store import HOSTILE, mined
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from report_page import Page, assert_self_contained
+
+from forethought.data.published_results import published
+from forethought.ui import bench_rows
+from forethought.ui.bench_report import bench_html, write_bench_report
+from forethought.ui.bench_summary import share_table
+from forethought.ui.bench_table import show_bench
+from forethought.ui.pareto import ParetoPoint, frontier, pareto_points
+
+SET = mined()
+REPORT = bench_report(SET)
+FLOOR = bench_report(SET, succeeds=lambda mode, n: False)
+EMPTY = [
+    {},
+    {"modes": None, "benchmarks": None, "plan": None, "judge": "x"},
+    {"modes": {"select": {}}, "benchmarks": {"a": {"modes": {"select": None}}}, "mean": {"b": 3}},
+    bench_report(SET, questions=0),
+    bench_report(SET, benchmarks=()),
+]
+leaves = st.sampled_from([None, math.nan, math.inf, -math.inf, "text", [], {}, True, -1, 10**400])
+
+
+def text_of(html: str) -> str:
+    return " ".join(Page(html).text.split())
+
+
+def spoiled(report: dict, draw) -> dict:
+    """The report with some of its leaves and branches replaced by anything."""
+
+    def walk(value):
+        if draw(st.integers(0, 9)) == 0:
+            return draw(leaves)
+        return {key: walk(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+    return {key: walk(one) for key, one in report.items()}
+
+
+def test_the_page_is_well_formed_and_tells_every_table():
+    page = Page(bench_html(REPORT))
+    text = " ".join(page.text.split())
+
+    assert_self_contained(page)
+    assert page.tags.count("svg") == 1
+    for said in (
+        "Success by benchmark",
+        "Success against time",
+        "How long it takes",
+        "Selecting against each other mode",
+        "Action agreement",
+        "What was selected",
+        "How runs end",
+        "Published, not run here, other harness",
+        "No judge was at hand",
+        "unusable 2",
+        *(candidate.text for candidate in SET.active),
+    ):
+        assert said in text, said
+    assert "65.0\u00a0%" in page.text  # select on 20 questions each
+    assert text.index("Published, not run") > text.index("How runs end")
+
+
+def test_on_a_floor_nothing_is_claimed_and_agreement_leads():
+    text = text_of(bench_html(FLOOR))
+
+    assert "Floor: no claim." in text
+    assert text.index("Action agreement") < text.index("Success by benchmark")
+    assert "time saved" not in text
+    assert "more than chance" not in text
+    assert "what nothing beats" not in text, "there is no frontier of noughts"
+
+
+def test_a_floor_of_one_benchmark_is_told_where_the_rest_has_none():
+    report = copy.deepcopy(REPORT)
+    report["benchmarks"]["infoseek"]["floor"] = True
+
+    assert "On 1 of 2 benchmarks no mode succeeds on a tenth" in bench_rows.claim(report)
+
+
+def test_a_difference_within_its_interval_may_be_chance():
+    assert "which may be chance" in bench_rows.claim(REPORT)
+    sure = bench_report(SET, succeeds=lambda mode, n: mode == "select")
+    assert "more than chance explains" in bench_rows.claim(sure)
+
+
+@pytest.mark.parametrize("report", EMPTY, ids=["empty", "none", "parts", "no question", "no bench"])
+def test_a_bench_of_which_nothing_is_known_is_a_page_and_a_table_all_the_same(report):
+    page = Page(bench_html(report))
+
+    assert_self_contained(page)
+    assert not {"nan", "None"} & set(page.text.split())
+    show_bench(report, as_json=False)
+
+
+@settings(
+    max_examples=12, deadline=None, phases=[Phase.explicit, Phase.generate]
+)  # drawing is slow
+@given(st.data())
+def test_no_figure_that_is_missing_or_no_number_breaks_a_page_or_stands_on_it(data):
+    page = Page(bench_html(spoiled(REPORT, data.draw), {"other": spoiled(REPORT, data.draw)}))
+
+    assert not {"nan", "inf", "−inf"} & set(page.text.split())
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_no_figure_that_is_missing_or_no_number_breaks_the_terminal_or_the_picture(data):
+    report = spoiled(REPORT, data.draw)
+    show_bench(report, as_json=False)
+
+    for point in pareto_points(report):
+        assert math.isfinite(point.success + point.low + point.high + point.seconds)
+
+
+def test_hostile_text_is_shown_letter_by_letter_and_short(capsys):
+    hostile = mined(HOSTILE[1], tuple((text, (text[:60],)) for text in HOSTILE))
+    report = bench_report(hostile, (HOSTILE[0], HOSTILE[3], HOSTILE[5]), ("select", "think"))
+    report |= {"model": HOSTILE[2], "judge": {"name": HOSTILE[4], "version": HOSTILE[5]}}
+    report["modes"]["select"]["stops"] = report["modes"]["select"]["faults"] = {HOSTILE[0]: 1}
+    page = Page(bench_html(report, {HOSTILE[3]: report | {"set": HOSTILE[3]}}))
+
+    assert_self_contained(page)
+    assert HOSTILE[2] in page.text
+    assert HOSTILE[1] in page.text
+    assert not set("\u202a\u202b\u202d\u202e\u2066\u2067\u2068\x00\x07\x1b") & set(page.text)
+    assert max(len(word) for word in page.pieces) < 400
+    show_bench(report, as_json=False)
+    assert not set("\x00\x07\x1b\u202e") & set(capsys.readouterr().out)
+
+
+def test_the_terminal_stays_within_eighty_columns(capsys, monkeypatch):
+    modes = ("select", "think", "think-65", "none", "draft", "index", "select@2")
+    report = bench_report(SET, ("mmsearch", "hr-mmsearch"), modes)
+    monkeypatch.setattr("forethought.ui.terminal.OUT._width", 80)
+    show_bench(report, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+
+    tables = [line for line in lines if not line.startswith(("select against", "action as"))]
+    assert max(map(len, tables)) <= 80
+    assert any("hr-mmsearch" in line and "65.0" in line for line in lines)
+    assert any(line.strip().startswith("mean") for line in lines)
+    assert any("exact match, not its own metric (judge)" in line for line in lines)
+
+
+def test_shares_stand_by_benchmark_or_by_mode_where_there_is_one():
+    many = share_table(REPORT)
+    one = share_table(bench_report(SET, ("mmsearch",)))
+
+    assert many.columns == ("mmsearch", "infoseek")
+    assert one.columns == ("select", "select@1")
+    assert [row.text for row in many.rows] == [candidate.text for candidate in SET.active]
+    for column in range(2):
+        assert sum(row.shares[column] for row in many.rows) == pytest.approx(1)
+    assert share_table(REPORT | {"texts": {}}).rows[0].text.startswith("c_"), "named by its id"
+
+
+def test_points_are_those_of_the_run_its_sizes_and_other_sets_that_compare():
+    other = bench_report(mined("other"))
+    foreign = bench_report(mined("foreign")) | {"model": "another"}
+    elsewhere = bench_report(mined("elsewhere"), ("mmsearch",))
+    others = {one["set"]: one for one in (REPORT, other, foreign, elsewhere)}
+    points = pareto_points(REPORT, others)
+
+    assert {point.set_name for point in points} == {"search-v1", "other"}
+    assert [point.label for point in points[:4]] == ["select@3", "think", "none", "select@1"]
+    for point in points:
+        assert point.low <= point.success <= point.high
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9]), st.integers(1, 5)), min_size=1, max_size=9)
+)
+def test_the_frontier_is_what_nothing_beats_in_both(places):
+    points = [ParetoPoint("s", "think", None, y, y, y, float(x)) for y, x in places]
+    best = frontier(points)
+
+    for point in points:
+        assert any(one.success >= point.success and one.seconds <= point.seconds for one in best)
+    for one in best:
+        assert not any(p.success > one.success and p.seconds <= one.seconds for p in points)
+        assert not any(p.success >= one.success and p.seconds < one.seconds for p in points)
+
+
+def test_what_was_published_is_marked_and_all_there():
+    text = text_of(bench_html(REPORT))
+
+    for row in published().success:
+        assert row.method in text and f"{row.mean:.2f}" in text
+    assert "as SSR's authors reproduced it" in text
+    assert "arXiv 2610.01892" in text
+
+
+def test_the_file_is_written_and_the_same_report_makes_the_same_page(tmp_path):
+    write_bench_report(tmp_path / "out" / "report.html", REPORT, {})
+
+    assert (tmp_path / "out" / "report.html").read_text("utf-8") == bench_html(REPORT, {})
