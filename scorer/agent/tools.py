@@ -132,8 +132,11 @@ class _Guarded:
 
 def _attempted(tool: Tool, arguments: Mapping[str, Any], situation: Situation) -> Observation:
     try:
-        return tool.call(arguments, situation)
+        found: object = tool.call(arguments, situation)
     except ForethoughtError as error:
         return failed(str(error))
-    except Exception as error:  # noqa: BLE001 - whatever a tool throws, the run goes on
+    except BaseException as error:  # noqa: BLE001 - whatever a tool throws, in a thread of its own, the run goes on
         return failed(f"{tool.name} broke: {type(error).__name__}: {str(error)[:QUOTED]}")
+    if not isinstance(found, Observation):
+        return failed(f"{tool.name} broke: it gave {type(found).__name__}, no observation")
+    return found
