@@ -2,11 +2,12 @@
 
     python benchmarks/screenshots.py --store demo-out/forethought.db      # the store that `make demo` leaves
 
-The store is copied and the copy is shown. Needs a Chromium (--chromium, by default /usr/bin/chromium). Pictures are 1280 x 800
+The store is copied and the copy is shown, with the report of a bench of the set where --bench names one (its report.json). Needs a Chromium (--chromium, by default /usr/bin/chromium). Pictures are 1280 x 800
 pixels with at most 256 colours, which text and charts do not miss.
 """
 
 import argparse
+import json
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from PIL import Image
 from forethought.data import commands
 from forethought.data.commands import Edit
 from forethought.data.store import Store
+from forethought.ui.bench_rows import KIND
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 SIZE = {"width": 1280, "height": 800}
@@ -193,12 +195,21 @@ def lived_in(path: Path, set_name: str) -> None:
     store.close()
 
 
+def benched(path: Path, report: Path | None) -> None:
+    """The store with the report of a bench, as if it had been run on it."""
+    if report is not None:
+        store, found = Store.open(path), json.loads(report.read_text("utf-8"))
+        store.put(KIND, found["set"], found)
+        store.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--store", type=Path, default=Path("demo-out/forethought.db"))
     parser.add_argument("--set", dest="set_name", default="demo")
+    parser.add_argument("--bench", type=Path, help="report.json of a bench of the set")
     parser.add_argument("--only", nargs="*", help=f"of {', '.join(SCREENS)} and empty")
     parser.add_argument("--theme", choices=("light", "dark"), help="every screen in this theme")
     parser.add_argument("--out", type=Path, default=IMAGES)
@@ -213,6 +224,7 @@ def main() -> None:
         )
         store = copied(options.store, Path(folder) / "forethought.db")
         lived_in(store, options.set_name)
+        benched(store, options.bench)
         shown(browser, store, options)
         if not options.only or "empty" in options.only:
             empty = Path(folder) / "empty.db"

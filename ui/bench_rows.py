@@ -101,7 +101,7 @@ class Part(NamedTuple):
 
 def pooled(report: Json) -> Part:
     """All questions of all benchmarks together."""
-    return _part(_name(report.get("benchmark")), report)
+    return _part(shortened(str(report.get("benchmark") or ""), TEXT_CHARACTERS), report)
 
 
 def parts(report: Json) -> tuple[Part, ...]:

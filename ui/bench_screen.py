@@ -33,7 +33,7 @@ def show(store: Store, preferred: str | None = None) -> None:
     part = rows.pooled(report)
     _claim(report, part)
     _headlines(headlines(report))
-    if rows.texts(report) != _texts_now(store.candidate_set(name)):
+    if (texts := rows.texts(report)) and texts != _texts_now(store.candidate_set(name)):
         st.warning("The figures are of the set as it was when it was played; it has changed since.")
     if part.is_floor:
         _agreements(rows.parts(report))
@@ -63,7 +63,7 @@ def _texts_now(candidate_set: CandidateSet) -> dict[str, str]:
 
 def _claim(report: Json, part: Part) -> None:
     with st.container(border=True, gap="xsmall"):
-        st.caption("Floor" if part.is_floor else "What it shows")
+        st.caption("What may be claimed")
         st.text(legible(rows.claim(report)))
         st.text(f"{part.name or 'no benchmark'} · {rows.settings(report).get('model', '')}")
 
@@ -87,8 +87,8 @@ def _success(report: Json) -> None:
     table = [
         {
             "mode": mode,
-            **{part.name: _told(part.mode(mode)) for part in parts},
             **({"mean": rows.percent(mean.get(mode))} if len(parts) > 1 else {}),
+            **{part.name: _told(part.mode(mode)) for part in parts},
         }
         for mode in rows.modes_of(parts)
     ]
@@ -117,7 +117,8 @@ def _pareto(report: Json, part: Part, store: Store) -> None:
     st.header("Success against time")
     st.altair_chart(plots.pareto_plot(points, has_frontier=not part.is_floor), width="stretch")
     st.caption(
-        "Up and to the left is better. Numbers are the candidates selected from; other shapes are the latest runs of other sets with "
+        f"Up and to the left is better{'' if part.is_floor else ', dashed what nothing beats'}. Numbers are the candidates selected from; "
+        "other shapes the latest runs of other sets with "
         "the same benchmarks and model."
     )
 

@@ -50,10 +50,8 @@ def cards(report: Json) -> list[Card]:
     found = list(_agreements(report)) if part.is_floor else []
     for mode in (SELECT, THINK):
         if row := part.mode(mode):
-            says = f"success of {row.mode}, on {row.n} questions"
-            found.append(
-                Card(mode, rows.percent(row.success.value), rows.range_of(row.success), says)
-            )
+            told = rows.percent(row.success.value), rows.range_of(row.success)
+            found.append(Card(f"success, {mode}", *told, f"of {row.success.n} questions"))
     for one in part.against:
         if one.mode == THINK and not part.is_floor:  # there, time is saved at nothing
             saved = (

@@ -154,7 +154,12 @@ def pareto_plot(points: Sequence[ParetoPoint], *, has_frontier: bool) -> alt.Lay
     drawn = [mode for mode in BENCH_MODES if any(point.mode == mode for point in points)]
     colours = [PALETTE[BENCH_MODES.index(mode)] for mode in drawn]
     base = alt.Chart(_values(points)).encode(
-        x=alt.X("seconds:Q", title="model seconds a question, mean", scale=alt.Scale(zero=True)),
+        x=alt.X(
+            "seconds:Q",
+            title="model seconds a question, mean",
+            scale=alt.Scale(zero=True),
+            axis=alt.Axis(grid=False, tickCount=8),
+        ),
         color=alt.Color("mode:N", title=None, scale=alt.Scale(domain=drawn, range=colours)),
     )
     share = alt.Axis(format=".0%")
@@ -162,10 +167,17 @@ def pareto_plot(points: Sequence[ParetoPoint], *, has_frontier: bool) -> alt.Lay
     figures = [alt.Tooltip(f, format=".1%") for f in ("success:Q", "low:Q", "high:Q")]
     dots = base.mark_point(size=110, filled=True, opacity=1).encode(
         y=alt.Y("success:Q", title="success", axis=share),
-        shape=alt.Shape("set_name:N", title=None, sort=None),
+        shape=alt.Shape(
+            "set_name:N",
+            title=None,
+            sort=None,
+            legend=alt.Legend(symbolFillColor=PALETTE[6], symbolStrokeColor=PALETTE[6]),
+        ),
         tooltip=["set_name:N", "label:N", *figures, alt.Tooltip("seconds:Q", format=".2f")],
     )
-    sizes = base.mark_text(dx=12, dy=-6).encode(y="success:Q", text="size:Q")
+    sizes = base.mark_text(dx=12, dy=-6).encode(
+        y="success:Q", text=alt.condition("isValid(datum.size)", "size:Q", alt.value(""))
+    )
     chart = whiskers + dots + sizes
     if has_frontier:
         line = alt.Chart(_values(frontier(points))).mark_line(strokeDash=[5, 4], color=PALETTE[6])

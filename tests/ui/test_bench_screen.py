@@ -60,8 +60,8 @@ def test_a_bench_shows_its_claim_figures_chart_and_candidates(store):
 
     assert any("Selecting less think" in text.value for text in at.text)
     assert [metric.label for metric in at.metric] == [
-        "Select",
-        "Think",
+        "Success, select",
+        "Success, think",
         "Reasoning time saved",
         "Model time saved",
     ]
