@@ -129,6 +129,8 @@ class Conversation:
             if isinstance(part, Reasoning):
                 draft.reason(part)
         found = tagged("\n".join(part.text for part in parts if isinstance(part, Text)))
+        if draft.thoughts and found.implied and found.implied not in draft.thoughts:
+            found.disown()
         self._take_tags(draft, found)
         calls = [Asked(action, (TOOL, USER)) for action in found.actions]
         calls += [self._asked(part) for part in parts if isinstance(part, Call)]

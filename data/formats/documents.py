@@ -32,6 +32,11 @@ from .window import (
 )
 
 LOOKAHEAD = 100  # documents looked at before a file, or an object of objects, is judged
+# Members that hold a part of one document, such as a thread's messages, and are no documents themselves.
+PARTS_OF_ONE = frozenset(
+    "values state data request response inputs outputs input output messages conversations conversation traj "
+    "trajectory history dialog prompt completion chosen rejected items".split()
+)
 NO_TEXT = "not UTF-8 text"
 DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, OSError, BadZipFile)
 
@@ -199,7 +204,7 @@ def _members(
 ) -> Iterator[Document | Broken]:
     """The object that the window stands at: its members if they are the documents, else itself.
 
-    A member that is a document decides for the members, one that is no object for the whole.
+    A member that is a document decides for the members, one that is no object, or is known to be a part, for the whole.
     """
     raw = window.preview
     members = _pairs(window)
@@ -207,6 +212,8 @@ def _members(
     for member in members:
         held.append(member)
         value = member.value.value
+        if member.key in PARTS_OF_ONE:
+            break
         if is_document(value) or len(held) == LOOKAHEAD:
             for number, (key, one) in enumerate(chain(held, members), start=position + 1):
                 yield _entry(one, number, key)

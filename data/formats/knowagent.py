@@ -24,8 +24,10 @@ VERB = re.compile(r"(go to|turn on|turn off|[^\W\d_]+)\b[ \t]*(.*)", re.IGNORECA
 
 
 def is_knowagent_hotpotqa(document: Any) -> bool:
-    """Whether a `prompt` ends in a run with labels, and says beside it which question it is on."""
+    """Whether a `prompt` ends in a run with labels and says beside it which question it is on, or an `output` is one."""
     match document:
+        case {"input": str(prompt), "output": str(run)} if PATH_LINE.match(run):
+            return bool(asked(prompt).question)
         case {"question": str(), "prompt": str(prompt)}:
             return (
                 PATH_LINE.search(prompt) is not None and MOVE.search(_own_run(prompt)) is not None
@@ -36,12 +38,16 @@ def is_knowagent_hotpotqa(document: Any) -> bool:
 def read_knowagent_hotpotqa(document: Mapping[str, Any]) -> Trace:
     """Names of actions in lower case, as other ReAct runs on HotpotQA write them."""
     run = Run(reads=_lower_action)
-    for piece in pieces(_own_run(document["prompt"])):
+    if "output" in document:  # a row of its training files: the question ends the instructions
+        question, text = asked(document["input"]).question, PATH_LINE.sub("", document["output"])
+    else:
+        question, text = document["question"].strip(), _own_run(document["prompt"])
+    for piece in pieces(text):
         if piece.label == "Thought":
             run.begin()
         if not (piece.label == "Observation" and VERDICT.match(piece.text)):
             run.take(piece)
-    return Trace(document["question"].strip(), run.turns, outcome_of(document.get("correct")))
+    return Trace(question, run.turns, outcome_of(document.get("correct")))
 
 
 def is_knowagent_alfworld(document: Any) -> bool:

@@ -9,15 +9,26 @@ from typing import Any
 
 from ..errors import UnknownTraceFormat
 from ..traces import Trace
+from .chat_rows import is_anthropic, is_chat, is_langchain, is_sharegpt, is_typed, read_chat
+from .inspect_log import is_inspect_log, read_inspect_log
 from .knowagent import (
     is_knowagent_alfworld,
     is_knowagent_hotpotqa,
     read_knowagent_alfworld,
     read_knowagent_hotpotqa,
 )
+from .labelled_chat import is_sketchpad, is_webvoyager, read_sketchpad, read_webvoyager
 from .openai_chat import is_openai_chat, read_openai_chat
 from .react_chat import is_react_chat, read_react_chat
 from .react_text import is_react_text, read_react_text
+from .swe_agent import is_swe_agent, read_swe_agent
+from .text_logs import is_arft_log, is_reflexion_log, read_arft_log, read_reflexion_log
+from .toolbench import (
+    is_toolbench_chain,
+    is_toolbench_tree,
+    read_toolbench_chain,
+    read_toolbench_tree,
+)
 
 
 @dataclass(frozen=True)
@@ -40,10 +51,23 @@ class TraceFormat:
 
 FORMATS = (
     TraceFormat("react-text", is_react_text, read_react_text),
+    TraceFormat("webvoyager", is_webvoyager, read_webvoyager),
     TraceFormat("react-chat", is_react_chat, read_react_chat),
+    TraceFormat("visual-sketchpad", is_sketchpad, read_sketchpad),
+    TraceFormat("swe-agent", is_swe_agent, read_swe_agent),
     TraceFormat("openai-chat", is_openai_chat, read_openai_chat),
     TraceFormat("knowagent-hotpotqa", is_knowagent_hotpotqa, read_knowagent_hotpotqa),
     TraceFormat("knowagent-alfworld", is_knowagent_alfworld, read_knowagent_alfworld),
+    TraceFormat("anthropic", is_anthropic, read_chat),
+    TraceFormat("langchain", is_langchain, read_chat),
+    TraceFormat("llamafactory", is_typed, read_chat),
+    TraceFormat("sharegpt", is_sharegpt, read_chat),
+    TraceFormat("chat", is_chat, read_chat),
+    TraceFormat("inspect", is_inspect_log, read_inspect_log),
+    TraceFormat("toolbench-tree", is_toolbench_tree, read_toolbench_tree),
+    TraceFormat("toolbench-chain", is_toolbench_chain, read_toolbench_chain),
+    TraceFormat("reflexion-log", is_reflexion_log, read_reflexion_log),
+    TraceFormat("visual-arft-log", is_arft_log, read_arft_log),
 )
 
 

@@ -2,7 +2,7 @@
 
 Tolerant, since models are not: a thought may lack its opening tag (the prompt ended with it) or its
 closing one (the model ran out of tokens, or went on to act). A tag inside a closed thought is part of it.
-What was mended is told by codes: `implied_open`, `implied_close`, `unclosed_action`, `call_unparsed`.
+What was mended is told by codes: `implied_open`, `stray_close`, `implied_close`, `unclosed_action`, `call_unparsed`.
 """
 
 import re
@@ -33,6 +33,14 @@ class Tagged:
     rest: list[str] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
     is_cut: bool = False
+    implied: str = ""  # the thought that only a closing tag tells of
+
+    def disown(self) -> None:
+        """The implied thought is none: the reasoning stood elsewhere, and a closing tag strayed into the text."""
+        self.thoughts.remove(self.implied)
+        self.rest.insert(0, self.implied)
+        self.repairs[self.repairs.index("implied_open")] = "stray_close"
+        self.implied = ""
 
 
 def tagged(text: str) -> Tagged:
@@ -55,6 +63,7 @@ def _implied_thought(text: str, found: Tagged) -> int:
     if closing is None or OPENING.search(text, 0, closing.start()):
         return 0
     _add(found.thoughts, text[: closing.start()])
+    found.implied = text[: closing.start()].strip()
     found.repairs.append("implied_open")
     return closing.end()
 
