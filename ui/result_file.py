@@ -29,7 +29,9 @@ def write_whole(path: Path, text: str) -> None:
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, "utf-8")
+        partial.write_bytes(
+            text.encode("utf-8", "backslashreplace")
+        )  # half a character is no UTF-8
         os.replace(partial, path)
     except OSError as error:
         raise ForethoughtError(
