@@ -31,7 +31,7 @@ def show_records(report: Json, *, as_json: bool) -> None:
     for one in report["no_records"][:SHOWN]:
         OUT.print(plain(f"{one['where']}: {one['reason']}"))
     counts = {
-        "no records": len(report["no_records"]),
+        "not read as records": len(report["no_records"]),
         "repeated": report["repeated"],
         "files passed over": sum(report["passed_over"].values()),
         "without a truth": sum(one["without_truth"] for one in report["modes"].values()),

@@ -7,15 +7,25 @@ import pytest
 from foreign_runs import mars_row, ssr_trajectory, ssr_turn, write_ssr_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from speaking_models import speaking_model
 from typer.testing import CliRunner
 from writer_server import WriterServer
 
 from forethought.data.benchmarks.question import Question
+from forethought.data.candidates import CandidateSet, written
 from forethought.data.errors import ForethoughtError, NotFound, NothingToDo
+from forethought.scorer.agent.episode import Agent
 from forethought.scorer.agent.judge import Judge
+from forethought.scorer.agent.thinking import Freedom, Library, Mode, thinker_of
 from forethought.scorer.engines.transport import Patience
+from forethought.ui.bench.arena import Arena
 from forethought.ui.bench.elsewhere.reading import Reading
 from forethought.ui.bench.elsewhere.reckoning import Reckoning
+from forethought.ui.bench.figures import figures
+from forethought.ui.bench.plan import BenchPlan, Place, run_id
+from forethought.ui.bench.playing import Alone, play_all, tasks_of
+from forethought.ui.bench.records import Records
+from forethought.ui.bench.verdicts import judged
 from forethought.ui.cli import app
 
 SAMPLE = Path(__file__).parents[1] / "data" / "records" / "visual_arft_mat_search.json"
@@ -215,6 +225,54 @@ def test_answers_of_visual_arft_have_the_scores_that_a_hand_reckons():
     assert (found["n"], found["failed"], found["without_truth"]) == (14, 1, 1)
     assert found["success"]["value"] == pytest.approx(5 / 13)
     assert found["f1"] == pytest.approx((5 + 0.4 + 0.2 + 0.8 + 0.5) / 13)
+
+
+def own_run(folder: Path) -> dict:
+    """A bench of four questions in two modes, in `folder` as it keeps one; its own figures."""
+    model = speaking_model({"\n": "<answer>Porto</answer>"})
+    candidates = CandidateSet("set", tuple(written(text) for text in ("I know it.", "I look.")))
+    library = Library.of(model, [one.text for one in candidates.active])
+    modes = (Mode.SELECT, Mode.THINK)
+    agents = {
+        mode.value: Agent(model, thinker_of(mode, library, model, Freedom(tokens=3)), {})
+        for mode in modes
+    }
+    truths = ("Porto", "Lisbon", "10-20", "porto!")
+    asked = [Question(f"q{n}", "Which?", (truth,), "made") for n, truth in enumerate(truths)]
+    plan = BenchPlan((Place("made"),), modes)
+    folder.mkdir()
+    with Records(folder / "records.jsonl", run_id(plan, {})) as records:
+        played = play_all(tasks_of(plan, ("select", "think"), asked), Alone(agents, 0), records)
+    arena = Arena("made", tuple(asked), {}, lambda model, listed: None)
+    found = figures(plan, judged(played, arena, None), candidates)
+    (folder / "report.json").write_text(json.dumps({"plan": {}, **found}))
+    return found
+
+
+def test_a_bench_reckoned_again_has_the_figures_that_it_reported(tmp_path):
+    found = own_run(tmp_path / "made")
+    report = reckoned(tmp_path / "made")
+    (summary,) = report["summaries"]
+
+    assert report["modes"] == found["modes"]
+    assert report["select_against"] == found["select_against"]
+    assert report["modes"]["select"]["success"]["value"] == 0.5
+    assert summary["differ"] == []
+    assert summary["figures"] == 2 * 8
+    for told in report["told"].values():
+        assert {name: one["agree"] for name, one in told.items()} == {
+            "exact": 4,
+            "relaxed": 4,
+            "f1": 4,
+        }
+
+
+def test_a_named_bench_is_told_apart_from_another_by_its_modes(tmp_path):
+    for name in ("a", "b"):
+        own_run(tmp_path / name)
+    report = reckoned(f"old={tmp_path / 'a'}", f"new={tmp_path / 'b'}", metric="relaxed")
+
+    assert list(report["modes"]) == ["old select", "old think", "new select", "new think"]
 
 
 def test_a_line_that_is_no_record_is_named_and_the_others_count(tmp_path):
