@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..data.errors import ForethoughtError
 from ..data.store import DEFAULT
 from . import terminal
 from .command_options import AsJson, Model, Seed, SetName, StoreUrl
-from .wiring import find_set, make_judge, make_model, open_existing
+from .score_options import EngineKind
+from .wiring import (
+    ServedModel,
+    find_set,
+    make_engines,
+    make_judge,
+    make_model,
+    open_existing,
+)
+
+if TYPE_CHECKING:
+    from ..scorer.model import LanguageModel
 
 bench_app = typer.Typer()
 MODES = ("select", "think")
@@ -117,6 +131,16 @@ def bench(
         str | None, typer.Option(help="URL of an OpenAI-compatible server that judges answers.")
     ] = None,
     judge_model: Annotated[str, typer.Option(help="The judging model's name there.")] = "",
+    workers: Annotated[
+        int, typer.Option(min=1, help="Processes that play at once, with the model in each.")
+    ] = 1,
+    engine: Annotated[
+        EngineKind | None,
+        typer.Option(help="Play on servers of the model; --model is only the tokenizer here."),
+    ] = None,
+    url: Annotated[
+        list[str] | None, typer.Option(help="Of a server; may be repeated, for many at once.")
+    ] = None,
     store: StoreUrl = DEFAULT,
     model: Model = None,
     seed: Seed = 0,
@@ -124,9 +148,10 @@ def bench(
 ) -> None:
     """Does a set keep success and cut time? Play benchmarks' questions selecting and thinking."""
     from .bench.plan import BenchPlan, Calibration, Prompt, parse_modes, places_of
-    from .bench.runs import KIND, Bench
+    from .bench.runs import Bench
     from .bench.searching import BackEnds
     from .bench_report import write_bench_report
+    from .bench_rows import KIND
     from .bench_table import show_bench
 
     limits = {
@@ -156,8 +181,35 @@ def bench(
     candidate_set = find_set(opened, name)
     ends = BackEnds(text_search, image_searches)
     told = make_judge(judge, judge_model)
-    running = Bench(opened, candidate_set, make_model(model, dtype), plan, out, told, ends)
+    if engine and (dtype or workers > 1):
+        raise ForethoughtError("--dtype and --workers are of models here; leave out --engine")
+    served = make_engines(engine, url or (), model)
+    load = partial(make_model, model, dtype)
+    playing = served[0].model if served else load()
+    staff = _staff(served, load, workers, seed)
+    running = Bench(opened, candidate_set, playing, plan, out, told, ends, **staff)
     with terminal.bar("bench", quiet=as_json) as progress:
         found = running.run(progress)
     write_bench_report(out / "report.html", found, opened.documents(KIND))
     show_bench(found, as_json=as_json)
+
+
+def _staff(
+    served: Sequence[ServedModel], load: Callable[[], LanguageModel], workers: int, seed: int
+) -> dict[str, Any]:
+    """Who plays, as Bench takes it: servers, processes, or this process alone."""
+    from .bench import workers as many
+
+    if served:
+        return {
+            "start": partial(many.session_at, served[0]),
+            "cast": lambda arena, agents: many.at_servers(arena, agents, seed, served),
+            "program": served[0].engine.program,
+            "workers": len(served),
+        }
+    if workers == 1:
+        return {}
+    return {
+        "cast": lambda arena, agents: many.Processes(agents, seed, load, workers),
+        "workers": workers,
+    }

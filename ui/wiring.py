@@ -6,7 +6,7 @@ Torch and transformers are imported only when a model is asked for, so that list
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from enum import StrEnum
@@ -118,6 +118,20 @@ def make_engine(kind: str | None, url: str | None, model: str | None) -> ServedM
     served = load_served(model)
     transport = Transport(url, token=os.environ.get(TOKEN_VARIABLE))
     return ServedModel(connect(transport, expected_model(served)), served)
+
+
+def make_engines(
+    kind: str | None, urls: Sequence[str], model: str | None
+) -> tuple[ServedModel, ...]:
+    """`make_engine` at each address, all of one program and version; () where no engine is named."""
+    made = [make_engine(kind, url, model) for url in dict.fromkeys(urls) or (None,)]
+    found = tuple(one for one in made if one is not None)
+    for one in found[1:]:
+        if one.engine.program != found[0].engine.program:
+            raise ForethoughtError(
+                f"{found[0].engine.label} and {one.engine.label} are two programs, whose figures are not mixed; serve one version at all of them"
+            )
+    return found
 
 
 def make_judge(url: str | None, name: str) -> Judge | None:

@@ -27,12 +27,11 @@ class Passages:
     """Passages and the index over them. ToolUnavailable where bm25s is not installed, or nothing can be looked up."""
 
     def __init__(self, passages: Sequence[Passage]) -> None:
-        self._library = _library()
         self._passages = passages
         tokens = self._tokens([f"{passage.title}\n{passage.text}" for passage in passages])
         if not any(tokens):
             raise ToolUnavailable("the passages hold no words; give JSON lines with a text each")
-        self._index = self._library.BM25()
+        self._index = _library().BM25()
         self._index.index(tokens, show_progress=False)
 
     def __len__(self) -> int:
@@ -50,7 +49,7 @@ class Passages:
 
     def _tokens(self, texts: list[str]) -> list[list[str]]:
         """Words in small letters, without the commonest English ones."""
-        return self._library.tokenize(texts, return_ids=False, show_progress=False)
+        return _library().tokenize(texts, return_ids=False, show_progress=False)
 
 
 class PassageSearch:

@@ -13,8 +13,10 @@ from ...scorer.agent.session import Session
 from ...scorer.agent.thinking import Freedom, Library, Mode, take, thinker_of
 from ...scorer.agent.tools import guarded
 from ...scorer.calibrate import batch_means
+from ...scorer.compiled_set import CompiledSet
 from ...scorer.model import LanguageModel
-from ...scorer.premise import premise_sums
+from ...scorer.plain import totals
+from ...scorer.premise import PREMISE
 from .arena import Arena
 from .plan import BenchPlan, Calibration, mode_of, size_of
 
@@ -73,14 +75,22 @@ def _offsets(
     if calibration is Calibration.RAW:
         return 0.0
     if calibration is Calibration.PMI:
-        compiled = library.compiled
-        return premise_sums(agent.model, compiled.ids) / compiled.divisors(library.normalisation)
+        return _premises(start(agent), library.compiled) / library.compiled.divisors(
+            library.normalisation
+        )
     if not arena.fitting:
         raise NothingToDo(
             f"{arena.name} has no turns to calibrate by batch with; take --calibration raw or pmi"
         )
     session = start(agent)
     return batch_means(np.array([_scores(session, text, library) for text in arena.fitting]))
+
+
+def _premises(session: Session, compiled: CompiledSet) -> np.ndarray:
+    """As `premise_sums`, wherever the model is."""
+    session.rollback(0)
+    session.append_text(session.model.encode(PREMISE))
+    return totals(session.score(compiled.ids).log_probs)
 
 
 def _scores(session: Session, history: str, library: Library) -> tuple[float, ...]:

@@ -3,7 +3,8 @@
 Records are kept as they come, so that a killed run goes on where it stopped. Imports no interface.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
@@ -41,11 +42,14 @@ class Played(NamedTuple):
     record: Json
 
 
+Playing = Generator[Played, None, None]
+
+
 class Players(Protocol):
     """Whoever plays tasks: this process, others, or servers. The records do not depend on it."""
 
-    def play(self, tasks: Sequence[Task]) -> Iterator[Played]:
-        """All of them, in any order."""
+    def play(self, tasks: Sequence[Task]) -> Playing:
+        """All of them, in any order; closed before its end, it leaves nobody at work."""
 
 
 @dataclass
@@ -57,7 +61,7 @@ class Alone:
     start: Callable[[Agent], Session] = Agent.start
     _sessions: dict[str, Session] = field(default_factory=dict)
 
-    def play(self, tasks: Sequence[Task]) -> Iterator[Played]:
+    def play(self, tasks: Sequence[Task]) -> Playing:
         for task in tasks:
             agent = self.agents[task.label]
             if task.label not in self._sessions:
@@ -86,10 +90,11 @@ def play_all(
     missing = [task for task in tasks if records.get(task.key) is None]
     done = len(tasks) - len(missing)
     progress(done, len(tasks))
-    for task, record in players.play(missing):
-        records.add(task.key, record)
-        done += 1
-        progress(done, len(tasks))
+    with closing(players.play(missing)) as playing:
+        for task, record in playing:
+            records.add(task.key, record)
+            done += 1
+            progress(done, len(tasks))
     found = [records.get(task.key) for task in tasks]
     return [record for record in found if record is not None]
 

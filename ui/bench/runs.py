@@ -14,6 +14,7 @@ from ...scorer.agent.judge import Judge
 from ...scorer.agent.session import Session
 from ...scorer.agent.thinking import Mode
 from ...scorer.model import LanguageModel
+from ..bench_rows import KIND
 from ..result_file import write_whole
 from . import replaying
 from .agreeing import agree_all, agreement
@@ -29,14 +30,14 @@ from .verdicts import judged, metric_of, require_answering, verdicts
 Json = dict[str, Any]
 Cast = Callable[[Arena, Mapping[str, Agent]], Players]
 RECORDS, AGREEMENT, REPORT = "records.jsonl", "agreement.jsonl", "report.json"
-KIND = "bench"  # of the report among the store's documents
 
 
 @dataclass(frozen=True)
 class Bench:
     """A set, a model and a plan, ready to play the plan's benchmarks; `out` keeps what was played.
 
-    `start` opens an agent's session, `cast` says who plays (None: this process alone).
+    `start` opens an agent's session, `cast` says who plays (None: this process alone); `program` is what serves the model where
+    its weights are not here.
     """
 
     store: Store
@@ -48,6 +49,8 @@ class Bench:
     ends: BackEnds = BackEnds()
     start: Callable[[Agent], Session] = Agent.start
     cast: Cast | None = None
+    program: str | None = None
+    workers: int = 1
 
     def run(self, progress: Progress = lambda done, total: None) -> Json:
         """The report, which the store and `out` keep too; free thoughts become traces of the store, ready to be mined."""
@@ -126,13 +129,18 @@ class Bench:
         """What decides an arena's records beside the plan."""
         openings = {label: agent.dialogue.opening() for label, agent in agents.items()}
         return {
-            "model": self.model.fingerprint(),
+            "model": self._served or self.model.fingerprint(),
             "arena": arena.name,
             "texts": [candidate.text for candidate in self.candidate_set.active],
             "openings": sorted({piece.text for pieces in openings.values() for piece in pieces}),
             "tools": sorted(arena.tools),
             "limits": asdict(replace(arena.limits, **self.plan.limits)),
         }
+
+    @property
+    def _served(self) -> str | None:
+        """What tells served weights: not where, nor at how many places, they are served."""
+        return self.program and f"{self.model.name} on {self.program}"
 
     def _report(self, played: Mapping[str, Sequence[Json]]) -> Json:
         pooled = [
@@ -146,6 +154,8 @@ class Bench:
             "candidates": len(self.candidate_set.active),
             "texts": {candidate.id: candidate.text for candidate in self.candidate_set.active},
             "model": self.model.name,
+            "engine": self.program,
+            "workers": self.workers,
             "judge": self.judge and {"name": self.judge.name, "version": self.judge.version},
             "plan": asdict(self.plan),
             **figures(self.plan, pooled, self.candidate_set),

@@ -1,0 +1,147 @@
+"""Many workers: the records of one, each question in one place, and one line where a worker is lost."""
+
+import multiprocessing
+from contextlib import ExitStack
+from multiprocessing.reduction import ForkingPickler
+
+import pytest
+from bench_players import (
+    PLAN,
+    QUESTIONS,
+    Search,
+    agents,
+    alone,
+    loader,
+    played,
+    tasks,
+)
+from engine_clients import ENGINES, connect
+from engine_server import EngineServer
+from tiny_folders import save_folder
+
+from forethought.data.errors import ForethoughtError
+from forethought.scorer.agent.passages import Passage, Passages, PassageSearch
+from forethought.scorer.agent.tools import Situation
+from forethought.scorer.engines.served import load_served
+from forethought.scorer.model import load_model
+from forethought.ui.bench.workers import Endpoints, Processes
+from forethought.ui.wiring import ServedModel
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return save_folder(tmp_path_factory.mktemp("model") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    return load_model(str(folder))
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory, model):
+    return alone(tmp_path_factory.mktemp("alone") / "r.jsonl", model)
+
+
+@pytest.fixture
+def servers(model):
+    """So many servers of the model, and endpoints at them."""
+    with ExitStack() as stack:
+
+        def started(count, kind="sglang"):
+            running = [stack.enter_context(EngineServer(model, kind)) for _ in range(count)]
+            return running
+
+        yield started
+
+
+def endpoints(servers, folder):
+    """Their model is a tokenizer without weights."""
+    bare = load_served(str(folder))
+    served = [ServedModel(connect(server), load_served(str(folder))) for server in servers]
+    return Endpoints(agents(bare), PLAN.seed, served)
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_any_number_of_servers_plays_what_one_process_plays(
+    servers, folder, expected, tmp_path, kind, count
+):
+    assert played(tmp_path / "r", endpoints(servers(count, kind), folder)) == expected
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_any_number_of_processes_plays_what_one_plays(folder, model, expected, tmp_path, count):
+    players = Processes(agents(model), PLAN.seed, loader(folder), count)
+
+    assert played(tmp_path / "r", players) == expected
+    assert not multiprocessing.active_children()
+
+
+def test_a_question_is_asked_at_one_server_in_all_modes_and_again(servers, folder, tmp_path):
+    running = servers(3)
+    for attempt in range(2):
+        played(tmp_path / str(attempt), endpoints(running, folder))
+    asked = [str(server.posted("/generate")) for server in running]
+    encode = running[0].model.encode
+
+    for question in QUESTIONS:
+        ids = str(list(encode(question.text)))[1:-1]
+        assert sum(ids in one for one in asked) == 1, question.id
+    assert sum(len(one) > 2 for one in asked) > 1, "the questions are spread"
+
+
+def test_a_server_that_goes_away_is_one_line_and_a_resume_goes_on(
+    servers, folder, expected, tmp_path
+):
+    running = servers(2)
+    playing = endpoints(running, folder)
+    running[1].mishaps = [503] * 1000
+    with pytest.raises(ForethoughtError, match="the same command goes on") as caught:
+        played(tmp_path / "r", playing)
+    assert running[1].url in str(caught.value)
+    assert "\n" not in str(caught.value)
+    kept = (tmp_path / "r").read_bytes()
+    running[1].mishaps = []
+
+    assert played(tmp_path / "r", playing) == expected
+    assert (tmp_path / "r").read_bytes().startswith(kept)
+
+
+def test_a_process_that_dies_is_one_line_and_a_resume_goes_on(folder, model, expected, tmp_path):
+    mended = tmp_path / "mended"
+    casting = agents(model, Search(QUESTIONS[4].text, mended))
+    players = Processes(casting, PLAN.seed, loader(folder), 2)
+    with pytest.raises(ForethoughtError, match=r"worker \d was ended \(exit code -9\)") as caught:
+        played(tmp_path / "r", players)
+    assert "\n" not in str(caught.value)
+    assert not multiprocessing.active_children()
+    kept = (tmp_path / "r").read_bytes()
+    assert kept.count(b"\n") >= 6
+    mended.touch()
+
+    assert alone(tmp_path / "r", model) == expected
+    assert (tmp_path / "r").read_bytes().startswith(kept)
+
+
+def test_what_a_process_says_that_cannot_start_is_one_line(model, tmp_path):
+    players = Processes(agents(model), PLAN.seed, loader(tmp_path / "nowhere"), 2)
+    with pytest.raises(ForethoughtError, match=r"worker \d: no model at") as caught:
+        played(tmp_path / "r", players)
+    assert "\n" not in str(caught.value)
+
+
+def test_whoever_stops_taking_leaves_nobody_at_work(folder, model):
+    playing = Processes(agents(model), PLAN.seed, loader(folder), 2).play(tasks())
+    next(playing)
+    playing.close()
+
+    assert not multiprocessing.active_children()
+
+
+def test_what_searches_passages_can_be_handed_to_a_process():
+    """They are indexed by a library that is a module, which nobody can be handed."""
+    passages = Passages([Passage("1", "Lisbon", "a city"), Passage("2", "Porto", "wine")])
+    tool = ForkingPickler.loads(ForkingPickler.dumps(PassageSearch(passages, "search")))
+
+    assert "Lisbon" in tool.call({"query": "city"}, Situation("")).text
