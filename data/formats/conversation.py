@@ -7,7 +7,7 @@ an act: a reply to the user, or the answer.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
@@ -78,11 +78,15 @@ class Draft:
 
 @dataclass
 class Conversation:
-    """Reads messages; `images` fill the places that messages leave for pictures, in their order."""
+    """Reads messages; `images` fill the places that messages leave for pictures, in their order.
+
+    The first `shared` messages belong to another trace of the same run, too, which has their thoughts: a thought counts once.
+    """
 
     messages: Sequence[Said]
     images: Iterable[str] = ()
     question: str | None = None
+    shared: int = 0
     repairs: list[str] = field(default_factory=list)
 
     def trace(self, outcome: Outcome | None = None, model: str = "", run: str = "") -> Trace:
@@ -103,6 +107,8 @@ class Conversation:
             replies = _replies(self.messages, index)
             for draft in self._drafts(said, replies):
                 turn = draft.turn(tuple(seen))
+                if index < self.shared:
+                    turn = replace(turn, thoughts=(), is_cut=False, summaries=(), redacted=0)
                 if turn.thoughts or turn.actions or turn.summaries or turn.redacted:
                     seen = []
                     yield turn

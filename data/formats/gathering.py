@@ -24,6 +24,13 @@ class Origin(NamedTuple):
     position: int
 
 
+class RunPart(NamedTuple):
+    """What belongs to a run, and the run's id; "" where all parts in a file are one run."""
+
+    run: str
+    value: Any
+
+
 class Place(NamedTuple):
     start: int
     length: int

@@ -5,16 +5,33 @@ A row here names the list in which the joined document holds its parts.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from .dialects import role_of
-
-
-class RunPart(NamedTuple):
-    """What belongs to a run, and the run's id; "" where all parts in a file are one run."""
-
-    run: str
-    value: Any
+from .gathering import RunPart
+from .sessions import (
+    CLAUDE,
+    CODEX,
+    SESSION,
+    claude_parts,
+    codex_parts,
+    is_claude_line,
+    is_codex_line,
+    is_session_line,
+    session_parts,
+)
+from .span_fields import (
+    attributed_span,
+    is_attributed,
+    is_langfuse,
+    is_langsmith,
+    is_otlp,
+    is_weave,
+    langfuse_observations,
+    langsmith_run,
+    otlp_spans,
+    weave_call,
+)
 
 
 @dataclass(frozen=True)
@@ -36,8 +53,29 @@ def is_message(value: Any) -> bool:
     )
 
 
+def is_smol_step(value: Any) -> bool:
+    """A step of smolagents' memory, which is a list of them."""
+    if not isinstance(value, dict):
+        return False
+    is_task = "task_images" in value and "task" in value
+    return (
+        is_task or "step_number" in value or ("plan" in value and "model_output_message" in value)
+    )
+
+
 def _alone(value: Any) -> Iterator[RunPart]:
     yield RunPart("", value)
 
 
-GATHERINGS = (Gathering("messages", is_message, _alone),)
+GATHERINGS = (
+    Gathering(SESSION, is_session_line, session_parts),
+    Gathering(CLAUDE, is_claude_line, claude_parts),
+    Gathering(CODEX, is_codex_line, codex_parts),
+    Gathering("otel-genai", is_otlp, otlp_spans),
+    Gathering("openinference", is_attributed, attributed_span),
+    Gathering("langsmith", is_langsmith, langsmith_run),
+    Gathering("langfuse", is_langfuse, langfuse_observations),
+    Gathering("weave", is_weave, weave_call),
+    Gathering("steps", is_smol_step, _alone),
+    Gathering("messages", is_message, _alone),
+)

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..traces import Outcome
 
+SCORES = ("llm_score", "em_score_mcq", "em_score", "score", "acc", "accuracy", "correct", "success")
 CLOSING = re.compile(r"\s*Episode finished, reward =\s*(\w*)")
 CLOSING_REWARDS = {"True": 1, "1": 1, "False": 0, "0": 0}
 
@@ -17,6 +18,14 @@ CLOSING_REWARDS = {"True": 1, "1": 1, "False": 0, "0": 0}
 def outcome_in(record: Mapping[str, Any]) -> Outcome | None:
     """From `em` (exact match) where there is one, else from `reward`."""
     return outcome_of(record.get("em")) or outcome_of(record.get("reward"))
+
+
+def scored(record: Mapping[str, Any]) -> Outcome | None:
+    """The same of a rollout's record, whose score stands under a name of its own."""
+    told = outcome_in(record)
+    for name in SCORES:
+        told = told or outcome_of(record.get(name))
+    return told
 
 
 def outcome_of(reward: Any) -> Outcome | None:

@@ -4,14 +4,17 @@ An action is a command line: its first word is the name, the rest its input. Whe
 evaluation report: `--outcomes` joins it by the run's name.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..traces import Trace
+from ..traces import Action, Trace
 from .conversation import Conversation, question_of
 from .dialects import said_of, words_of
 from .parts import Said
 from .steps import Step, trace_of_steps
+
+WORD = re.compile(r"\S+")
 
 
 def is_swe_agent(document: Any) -> bool:
@@ -43,15 +46,22 @@ def _own(history: Any) -> Sequence[Said]:
     return [said_of(one) for one in listed if isinstance(one, dict) and not one.get("is_demo")]
 
 
+def command_in(command: str) -> Action:
+    """A command line as an action: the first word is its name, all else its input."""
+    command = command.strip()
+    first = WORD.match(command)
+    name = first[0] if first else "shell"
+    rest = command[len(first[0]) :].strip() if first else command
+    return Action(name, {"input": rest})
+
+
 def _step(step: Mapping[str, Any]) -> Step:
-    command = str(step.get("action") or "").strip()
-    name, _, rest = command.partition(" ")
-    first, line, below = name.partition("\n")
-    given = f"{below} {rest}".strip() if line else rest
+    command = words_of(step.get("action")).strip()
+    action = command_in(command) if command else None
     return Step(
         thought=words_of(step.get("thought")),
-        action=first,
-        arguments={"input": given.strip()} if first else None,
+        action=action.name if action else "",
+        arguments=action.arguments if action else None,
         observation=words_of(step.get("observation")),
     )
 
