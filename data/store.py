@@ -126,6 +126,15 @@ class Store:
             duplicates=len(batch) - len(new),
         )
 
+    def record_outcomes(self, outcomes: Mapping[str, Outcome]) -> int:
+        """Set how these traces, by id, ended where the store says otherwise; how many changed."""
+        with self.database.writing() as session:
+            rows = session.exec(select(TraceRow).where(col(TraceRow.id).in_(outcomes)))
+            changed = [row for row in rows if row.outcome != outcomes[row.id]]
+            for row in changed:
+                row.outcome = outcomes[row.id]
+            return len(changed)
+
     def traces(self, source: str | None = None) -> Iterator[Trace]:
         """All traces, or those of one source, in the order of their ids; a page in memory at a time."""
         statement = select(TraceRow)

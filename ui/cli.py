@@ -87,16 +87,28 @@ def import_command(
     format: Annotated[
         str | None, typer.Option(help="Read as this format; default: by content.")
     ] = None,
+    mapping: Annotated[
+        Path | None, typer.Option(help="A file that says where things lie in a format of your own.")
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(help="Where pictures are kept; default: a folder beside the store."),
+    ] = None,
+    outcomes: Annotated[
+        Path | None, typer.Option(help="CSV or JSON lines that say how runs ended.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Read agents' traces into the store; unusable rows go to quarantine with the reason. Exit 3 if any did, or a file that was named holds none."""
-    from ..data.formats import read_traces
-    from .importing import import_traces
+    from ..data.formats import read_outcomes, read_traces
+    from .importing import import_traces, pictures_beside
 
-    found = read_traces(paths, source=source, format=format)
+    told = read_outcomes(outcomes) if outcomes else None
+    kept = images or pictures_beside(store)
+    found = read_traces(paths, source=source, format=format, images=kept, mapping=mapping)
     with terminal.counter("import", quiet=as_json) as progress:
         report = import_traces(
-            Store.open(store), found, lambda r: progress(r.traces + r.duplicates)
+            Store.open(store), found, lambda r: progress(r.traces + r.duplicates), told
         )
     terminal.show_import(report, as_json=as_json)
     if report.quarantined or report.skips_one_of(paths):

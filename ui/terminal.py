@@ -111,6 +111,16 @@ def show_import(report: Any, *, as_json: bool) -> None:
         OUT.print(
             f"{report.without_thoughts} traces hold no thought, so nothing can be mined from them"
         )
+    for title, counts in (("mended", report.repairs), ("reasoning", report.reasoning)):
+        if counts:
+            told = ", ".join(f"{name} {number}" for name, number in sorted(counts.items()))
+            OUT.print(plain(f"{title}: {told}"))
+    if report.outcomes is not None:
+        known = report.outcomes
+        OUT.print(
+            f"outcomes: {known.matched} matched, {known.traces_without} traces without a row, "
+            f"{known.rows_without} rows without a trace"
+        )
     for one in report.skipped:
         OUT.print(plain(f"skipped {one.file}: {one.reason}"))
     for one in report.rejected[:SHOWN_PROBLEMS]:
@@ -140,6 +150,9 @@ def trace_json(trace: Trace) -> dict[str, Any]:
         "format": trace.format,
         "file": trace.file,
         "position": trace.position,
+        "model": trace.model,
+        "run": trace.run,
+        "repairs": list(trace.repairs),
         "split": trace.split,
         "turns": [
             {
@@ -147,6 +160,9 @@ def trace_json(trace: Trace) -> dict[str, Any]:
                 "actions": [{"name": a.name, "arguments": dict(a.arguments)} for a in turn.actions],
                 "observations": list(turn.observations),
                 "images": list(turn.images),
+                "is_cut": turn.is_cut,
+                "summaries": list(turn.summaries),
+                "redacted": turn.redacted,
             }
             for turn in trace.turns
         ],

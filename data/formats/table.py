@@ -1,10 +1,12 @@
 """The formats that are read, one row each; the first row that detects a document reads it.
 
-A new format is a file with a detector and a reader, a row here, and a sample in tests/data/samples.
+A new format is a file with a detector and a reader, a row here, and a sample in tests/data/samples. Stricter rows stand
+before those that take more.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Any
 
 from ..errors import UnknownTraceFormat
@@ -66,6 +68,8 @@ from .transcripts import (
     read_rollout,
 )
 
+PLUG_INS = "forethought.formats"
+
 
 @dataclass(frozen=True)
 class TraceFormat:
@@ -124,9 +128,32 @@ FORMATS = (
 
 
 def formats_named(name: str | None) -> tuple[TraceFormat, ...]:
-    """The row of that name, or all rows for None; UnknownTraceFormat where there is no such row."""
-    rows = tuple(row for row in FORMATS if name in (None, row.name))
+    """The row of that name, or all rows for None; UnknownTraceFormat where there is no such row.
+
+    Rows of plug-ins come first: who installs one for a format wants it read so.
+    """
+    known = (*plugged_in(), *FORMATS)
+    rows = tuple(row for row in known if name in (None, row.name))
     if not rows:
-        known = ", ".join(row.name for row in FORMATS)
-        raise UnknownTraceFormat(f"{name!r} is no trace format; choose one of {known}")
+        names = ", ".join(row.name for row in known)
+        raise UnknownTraceFormat(f"{name!r} is no trace format; choose one of {names}")
     return rows
+
+
+def plugged_in() -> tuple[TraceFormat, ...]:
+    """The rows that installed packages add, each an entry point of the group: a TraceFormat, or several."""
+    rows: list[TraceFormat] = []
+    for entry in entry_points(group=PLUG_INS):
+        try:
+            found = entry.load()
+        except (ImportError, AttributeError) as error:
+            raise UnknownTraceFormat(
+                f"plug-in {entry.name!r} ({entry.value}) cannot be loaded: {error}"
+            ) from error
+        added = [found] if isinstance(found, TraceFormat) else found
+        if not isinstance(added, list | tuple) or not all(
+            isinstance(row, TraceFormat) for row in added
+        ):
+            raise UnknownTraceFormat(f"plug-in {entry.name!r} ({entry.value}) is no TraceFormat")
+        rows += added
+    return tuple(rows)
