@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from ..data.published_results import published
 from . import bench_rows as rows
-from .bench_summary import cards, metric, share_table
+from .bench_summary import cards, claim, metric, share_table
 from .charts import milliseconds
 from .pareto import BENCH_MODES, ParetoPoint, pareto_points
 from .pictures import pareto_picture
@@ -48,7 +48,7 @@ def bench_html(report: Json, others: Mapping[str, Json] | None = None) -> str:
     return environment.get_template("bench_report.html").render(
         name=str(report.get("set", "")),
         report=report,
-        claim=rows.claim(report),
+        claim=claim(report),
         pooled=part,
         parts=rows.parts(report),
         mean=rows.mean_success(report),

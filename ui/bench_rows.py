@@ -188,6 +188,10 @@ def plain(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else _signs(f"{value:,.{digits}f}")
 
 
+def questions(count: int) -> str:
+    return f"{count:,} question{'s' * (count != 1)}"
+
+
 def chance(p: float | None) -> str:
     """A p-value as tables print it."""
     return "< 0.001" if p is not None and p < 0.001 else plain(p, 3)
@@ -198,46 +202,9 @@ def is_clear(told: Told) -> bool:
     return told.low is not None and told.high is not None and (told.low > 0 or told.high < 0)
 
 
-def claim(report: Json) -> str:
-    """What the run may be said to show, in sentences of our own words and numbers."""
-    part = pooled(report)
-    if not part.modes:
-        return "Nothing was played."
-    if part.is_floor:
-        floor = (
-            "Floor: no claim. No mode succeeds on a tenth of the questions, so success cannot tell the modes apart, and time "
-            "that is saved is saved at nothing."
-        )
-        return " ".join(
-            [floor, *(_agreeing(one.agreement) for one in parts(report) if one.agreement)]
-        )
-    floored = sum(one.is_floor for one in parts(report))
-    thinking = [one for one in part.against if one.mode.startswith(THINK)]
-    told = [_sentence(one) for one in thinking or part.against[:1]]
-    if floored:
-        told.append(
-            f"On {floored} of {len(parts(report))} benchmarks no mode succeeds on a tenth: no claim there."
-        )
-    return " ".join(told) or "Selecting was not played beside another mode, so nothing is compared."
-
-
 def unlike(report: Json) -> list[Part]:
     """The benchmarks that want another metric than they were scored by, for want of a judge."""
     return [part for part in parts(report) if part.metric != part.own_metric]
-
-
-def _agreeing(found: Agreement) -> str:
-    told = ", ".join(f"{mode} on {percent(one.value)}" for mode, one in found.modes.items())
-    return (
-        f"What can be compared is the next action under the recorded history: as recorded {told}; the most frequent action "
-        f"alone on {percent(found.constant)}."
-    )
-
-
-def _sentence(one: Against) -> str:
-    saved = f"it saves {percent(one.reasoning_saved)} of the reasoning time a turn and {percent(one.model_saved)} of the model's time a question"
-    chance = "more than chance explains" if is_clear(one.difference) else "which may be chance"
-    return f"Selecting less {one.mode}: success {points(one.difference)} points on {one.n} questions, {chance}; {saved}."
 
 
 def _part(name: str, found: Json) -> Part:
@@ -315,7 +282,8 @@ def _agreement(found: Json) -> Agreement:
 
 def _told(found: Any) -> Told:
     one = _mapping(found)
-    return Told(*(number(one.get(part)) for part in ("value", "low", "high")), _count(one.get("n")))
+    value, low, high = (number(one.get(part)) for part in ("value", "low", "high"))
+    return Told(value, low, high, _count(one.get("n")))
 
 
 def _spread(found: Any) -> Spread:

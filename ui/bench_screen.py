@@ -12,7 +12,7 @@ from ..data.store import Store
 from . import bench_rows as rows
 from . import cards, plots
 from .bench_rows import KIND, Against, Agreement, ModeRow, Part
-from .bench_summary import Card, ShareTable, metric, share_table
+from .bench_summary import Card, ShareTable, claim, metric, share_table
 from .bench_summary import cards as headlines
 from .charts import legible
 from .pareto import pareto_points
@@ -64,7 +64,7 @@ def _texts_now(candidate_set: CandidateSet) -> dict[str, str]:
 def _claim(report: Json, part: Part) -> None:
     with st.container(border=True, gap="xsmall"):
         st.caption("What may be claimed")
-        st.text(legible(rows.claim(report)))
+        st.text(legible(claim(report)))
         st.text(f"{part.name or 'no benchmark'} · {rows.settings(report).get('model', '')}")
 
 
@@ -118,8 +118,7 @@ def _pareto(report: Json, part: Part, store: Store) -> None:
     st.altair_chart(plots.pareto_plot(points, has_frontier=not part.is_floor), width="stretch")
     st.caption(
         f"Up and to the left is better{'' if part.is_floor else ', dashed what nothing beats'}. Numbers are the candidates selected from; "
-        "other shapes the latest runs of other sets with "
-        "the same benchmarks and model."
+        "other shapes the latest runs of other sets with the same benchmarks and model."
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from . import bench_rows as rows
-from .bench_rows import SELECT, THINK
+from .bench_rows import SELECT, THINK, Against, Agreement
 
 Json = Mapping[str, Any]
 METRICS = {
@@ -44,6 +44,29 @@ def metric(name: str) -> str:
     return METRICS.get(name, name)
 
 
+def claim(report: Json) -> str:
+    """What the run may be said to show, in sentences of our own words and numbers."""
+    part = rows.pooled(report)
+    if not part.modes:
+        return "Nothing was played."
+    if part.is_floor:
+        floor = (
+            "Floor: no claim. No mode succeeds on a tenth of the questions, so success cannot tell the modes apart, and time "
+            "that is saved is saved at nothing."
+        )
+        return " ".join(
+            [floor, *(_agreeing(one.agreement) for one in rows.parts(report) if one.agreement)]
+        )
+    floored = sum(one.is_floor for one in rows.parts(report))
+    thinking = [one for one in part.against if one.mode.startswith(THINK)]
+    told = [_sentence(one) for one in thinking or part.against[:1]]
+    if floored:
+        told.append(
+            f"On {floored} of {len(rows.parts(report))} benchmarks no mode succeeds on a tenth: no claim there."
+        )
+    return " ".join(told) or "Selecting was not played beside another mode, so nothing is compared."
+
+
 def cards(report: Json) -> list[Card]:
     """Agreement first where success tells nothing; else success and what selecting saves."""
     part = rows.pooled(report)
@@ -51,7 +74,7 @@ def cards(report: Json) -> list[Card]:
     for mode in (SELECT, THINK):
         if row := part.mode(mode):
             told = rows.percent(row.success.value), rows.range_of(row.success)
-            found.append(Card(f"success, {mode}", *told, f"of {row.success.n} questions"))
+            found.append(Card(f"success, {mode}", *told, f"of {rows.questions(row.success.n)}"))
     for one in part.against:
         if one.mode == THINK and not part.is_floor:  # there, time is saved at nothing
             saved = (
@@ -95,3 +118,17 @@ def _agreements(report: Json) -> Iterable[Card]:
                 yield Card(f"{mode} agrees", rows.percent(told.value), rows.range_of(told), says)
         constant = rows.percent(part.agreement.constant)
         yield Card("most frequent action", constant, "", "what taking it always would agree")
+
+
+def _agreeing(found: Agreement) -> str:
+    told = ", ".join(f"{mode} on {rows.percent(one.value)}" for mode, one in found.modes.items())
+    return (
+        f"What can be compared is the next action under the recorded history: as recorded {told}; the most frequent action "
+        f"alone on {rows.percent(found.constant)}."
+    )
+
+
+def _sentence(one: Against) -> str:
+    saved = f"it saves {rows.percent(one.reasoning_saved)} of the reasoning time a turn and {rows.percent(one.model_saved)} of the model's time a question"
+    chance = "more than chance explains" if rows.is_clear(one.difference) else "which may be chance"
+    return f"Selecting less {one.mode}: success {rows.points(one.difference)} points on {rows.questions(one.n)}, {chance}; {saved}."

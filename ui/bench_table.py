@@ -70,7 +70,7 @@ def _benchmarks(parts: tuple[Part, ...], mean: Mapping[str, float | None]) -> Ta
 
 def _show_against(one: Against) -> None:
     _say(
-        f"select against {one.mode}, {one.n} questions: success {rows.points(one.difference)} points, reasoning "
+        f"select against {one.mode}, {rows.questions(one.n)}: success {rows.points(one.difference)} points, reasoning "
         f"{rows.percent(one.reasoning_saved)} less a turn, model time {rows.percent(one.model_saved)} less a question"
     )
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from report_page import Page, assert_self_contained
 
 from forethought.data.published_results import published
-from forethought.ui import bench_rows
 from forethought.ui.bench_report import bench_html, write_bench_report
-from forethought.ui.bench_summary import share_table
+from forethought.ui.bench_summary import claim, share_table
 from forethought.ui.bench_table import show_bench
 from forethought.ui.pareto import ParetoPoint, frontier, pareto_points
 
@@ -83,13 +82,13 @@ def test_a_floor_of_one_benchmark_is_told_where_the_rest_has_none():
     report = copy.deepcopy(REPORT)
     report["benchmarks"]["infoseek"]["floor"] = True
 
-    assert "On 1 of 2 benchmarks no mode succeeds on a tenth" in bench_rows.claim(report)
+    assert "On 1 of 2 benchmarks no mode succeeds on a tenth" in claim(report)
 
 
 def test_a_difference_within_its_interval_may_be_chance():
-    assert "which may be chance" in bench_rows.claim(REPORT)
+    assert "which may be chance" in claim(REPORT)
     sure = bench_report(SET, succeeds=lambda mode, n: mode == "select")
-    assert "more than chance explains" in bench_rows.claim(sure)
+    assert "more than chance explains" in claim(sure)
 
 
 @pytest.mark.parametrize("report", EMPTY, ids=["empty", "none", "parts", "no question", "no bench"])
