@@ -93,14 +93,15 @@ def render_trace(trace: Trace) -> str:
     return f"Question: {trace.question}\n" + "".join(map(_render_turn, trace.turns))
 
 
-def worked_example(traces: Iterable[Trace], without: Iterable[str] = ()) -> str:
+def worked_example(traces: Iterable[Trace], number: int = 1, without: Iterable[str] = ()) -> str:
     """The shortest successful *mine* trace with at least two kinds of action, rendered; "" where there is none.
 
     Stands before the question of every audited turn of its source: an untrained model does not know the format otherwise.
-    No thought of it repeats any of the texts `without`, whatever their case and last stop.
+    Of a higher `number` the shortest so many, a blank line between two. No thought of them repeats any of the texts `without`,
+    whatever their case and last stop.
     """
     avoided = {_bare(text) for text in without}
-    texts = (
+    texts = {
         render_trace(trace)
         for trace in traces
         if trace.split is Split.MINE
@@ -108,8 +109,8 @@ def worked_example(traces: Iterable[Trace], without: Iterable[str] = ()) -> str:
         and all(turn.is_plain for turn in trace.turns)
         and len({action.kind for turn in trace.turns for action in turn.actions}) > 1
         and not _repeats(trace, avoided)
-    )
-    return min(texts, key=lambda text: (len(text), text), default="")
+    }
+    return "\n".join(sorted(texts, key=lambda text: (len(text), text))[:number])
 
 
 def kind_beginnings(traces: Iterable[Trace]) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """The one renderer: what a model reads of a run."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -123,6 +125,31 @@ def test_the_worked_example_is_a_short_successful_mine_run_with_two_kinds():
     assert len(example) == min(map(len, fitting))
     assert worked_example(runs(40)[::-1]) == example
     assert worked_example([]) == ""
+
+
+def test_more_examples_are_the_shortest_in_order():
+    three = worked_example(runs(40), 3)
+    parts = three.split("\n\n")
+
+    assert len(parts) == 3
+    assert parts[0] == worked_example(runs(40)).rstrip("\n")
+    assert list(map(len, parts)) == sorted(map(len, parts))
+    assert len(worked_example(runs(40), 999).split("\n\n")) < 40
+
+
+def test_no_example_repeats_a_text_that_is_to_be_avoided():
+    traces = runs(40)
+    spared = replace(
+        traces[3], turns=(Turn(("Quite another thing.",), traces[3].turns[0].actions),) * 2
+    )
+    said = {thought for trace in traces for turn in trace.turns for thought in turn.thoughts}
+    shouted = [f" {text.upper().rstrip('.')}." for text in said]
+
+    assert worked_example(traces, 9, shouted) == ""
+    assert worked_example(traces, 9, ["Not said anywhere."]) == worked_example(traces, 9)
+    assert "Quite another thing." not in worked_example(
+        [*traces, spared], 99, ["quite another thing"]
+    )
 
 
 def test_kinds_have_one_beginning_each_in_their_most_frequent_spelling():

@@ -1,4 +1,4 @@
-"""HotpotQA over recorded runs: questions nobody mined from, tools that replay what those runs saw, a worked example before each.
+"""HotpotQA over recorded runs: questions nobody mined from, tools that replay what those runs saw, worked examples before each.
 
 A benchmark that needs no network and no GPU: it shows what a mode costs and whether it keeps success on the machine at hand.
 """
@@ -24,6 +24,7 @@ from .playing import PLAYED
 NAME = "hotpotqa-replay"
 TOOL = "search"
 BEGINNINGS = {TOOL: '<tool_call>{"name": "search", "arguments": {"input": "', ANSWER: "<answer>"}
+EXAMPLES = 3  # with one, the small model answers nearly every *choose* turn at once; with three it searches, too
 RECORDED_TURNS = 60  # whose actions modes are compared with, and as many others to calibrate by
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
@@ -32,7 +33,7 @@ def replay_of(store: Store, source: str | None, texts: Sequence[str]) -> Arena:
     """The *test* questions of a source (None: all), in the order of their ids, whose answer FireAct's files tell.
 
     What a bench thought freely before is no recorded run, unless it is the source: a bench would depend on the one before it.
-    None of `texts` stands in the worked example: a model repeats what stands there. NothingToDo where there are no questions.
+    None of `texts` stands in the worked examples: a model repeats what stands there. NothingToDo where there are no questions.
     """
     traces = [one for one in store.traces(source) if source or one.format != PLAYED]
     asked = [trace for trace in traces if trace.split is Split.TEST]
@@ -41,11 +42,11 @@ def replay_of(store: Store, source: str | None, texts: Sequence[str]) -> Arena:
         raise NothingToDo(
             f"no test question of {source or 'this store'} has a known answer; import data/samples, whose runs are asked again"
         )
-    example = worked_example(traces, without=texts)
+    examples = worked_example(traces, EXAMPLES, texts)
 
     def dialogue(model: LanguageModel, listed: Sequence[Candidate]) -> Plain:
         strategies = f"Available reasoning strategies:\n{listing(listed)}\n\n" if listed else ""
-        return Plain(strategies + example)
+        return Plain(f"{strategies}{examples}\n")
 
     turns, others = (
         held_out(traces, split, RECORDED_TURNS) for split in (Split.TEST, Split.CHOOSE)
