@@ -2,7 +2,9 @@
 
 import multiprocessing
 from contextlib import ExitStack
+from dataclasses import replace
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 
 import pytest
 from bench_players import (
@@ -15,17 +17,24 @@ from bench_players import (
     played,
     tasks,
 )
+from curated_store import mined
 from engine_clients import ENGINES, connect
 from engine_server import EngineServer
 from tiny_folders import save_folder
 
+from forethought.data.benchmarks.question import ImageSource
 from forethought.data.errors import ForethoughtError
+from forethought.data.store import Store
+from forethought.scorer.agent.dialogue import Plain
 from forethought.scorer.agent.passages import Passage, Passages, PassageSearch
 from forethought.scorer.agent.tools import Situation
 from forethought.scorer.engines.served import load_served
 from forethought.scorer.model import load_model
-from forethought.ui.bench.workers import Endpoints, Processes
-from forethought.ui.wiring import ServedModel
+from forethought.ui.bench.arena import Arena
+from forethought.ui.bench.runs import Bench
+from forethought.ui.bench.workers import Endpoints, Processes, at_servers
+from forethought.ui.cli import main
+from forethought.ui.wiring import ServedModel, make_engines
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +154,55 @@ def test_what_searches_passages_can_be_handed_to_a_process():
     tool = ForkingPickler.loads(ForkingPickler.dumps(PassageSearch(passages, "search")))
 
     assert "Lisbon" in tool.call({"query": "city"}, Situation("")).text
+
+
+def test_servers_of_two_versions_are_refused_and_one_named_twice_is_one(servers, folder):
+    one, other = servers(2)
+    one.name = other.name = "org/tiny"
+    urls = [one.url, other.url, one.url]
+    assert len(make_engines("sglang", urls, str(folder))) == 2
+
+    truth = other.answer
+    newer = {"version": "0.6.0", "model_path": "org/tiny"}
+    other.answer = lambda path, body: newer if path == "/server_info" else truth(path, body)
+    with pytest.raises(
+        ForethoughtError, match=r"sglang 0\.5\.23 .* and sglang 0\.6\.0 .* not mixed"
+    ):
+        make_engines("sglang", urls, str(folder))
+
+
+def test_questions_with_pictures_are_not_played_on_servers():
+    seen = replace(QUESTIONS[0], images=(ImageSource("a.png", "row 1"),))
+    arena = Arena("b", (*QUESTIONS, seen), {}, lambda model, listed: Plain())
+    with pytest.raises(ForethoughtError, match="b: 1 questions have pictures"):
+        at_servers(arena, {}, 0, [])
+
+
+def test_a_run_on_servers_is_told_by_what_serves_and_not_by_where(model):
+    def facts(program, workers):
+        bench = Bench(None, mined(), model, PLAN, Path("out"), program=program, workers=workers)
+        return bench._facts(Arena("b", QUESTIONS, {}, lambda model, listed: Plain()), {})
+
+    assert facts("vllm 1", 2) == facts("vllm 1", 3)
+    assert len({str(facts(program, 1)) for program in (None, "vllm 1", "vllm 2")}) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--engine", "vllm"], "go together"),
+        (["--url", "http://127.0.0.1:1"], "go together"),
+        (["--engine", "vllm", "--url", "http://127.0.0.1:1", "--workers", "2"], "--workers"),
+        (["--engine", "vllm", "--url", "http://127.0.0.1:1", "--dtype", "float16"], "--dtype"),
+    ],
+)
+def test_a_wrong_call_is_one_line(tmp_path, monkeypatch, capsys, options, said):
+    Store.open(str(tmp_path / "s.db")).close()
+    call = ["forethought", "bench", "ssr", "--store", str(tmp_path / "s.db"), *options]
+    monkeypatch.setattr("sys.argv", call)
+    with pytest.raises(SystemExit):
+        main()
+    err = capsys.readouterr().err
+
+    assert said in err
+    assert err.count("\n") == 1
