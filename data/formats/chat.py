@@ -14,6 +14,11 @@ IMAGE_PARTS = {"image", "image_url", "input_image"}
 Message = Mapping[str, Any]
 
 
+def listed(document: Mapping[str, Any]) -> Sequence[Message]:
+    """The messages of a document that is known to have some."""
+    return next(document[name] for name in LISTS if isinstance(document.get(name), list))
+
+
 def messages_in(document: Any) -> Sequence[Message]:
     """The document's messages as they stand; none if anything in the list is not a message."""
     if not isinstance(document, dict):

@@ -98,11 +98,12 @@ class Conversation:
         )
 
     def _turns(self) -> Iterator[Turn]:
-        supply = iter(self.images)
+        images = tuple(self.images)
+        supply = iter(images)
         seen: list[str] = []
         for index, said in enumerate(self.messages):
             if said.role != ASSISTANT:
-                seen += _places(said, supply)
+                seen += _places(said, supply if images else None)
                 continue
             replies = _replies(self.messages, index)
             for draft in self._drafts(said, replies):
@@ -112,7 +113,7 @@ class Conversation:
                 if turn.thoughts or turn.actions or turn.summaries or turn.redacted:
                     seen = []
                     yield turn
-            seen += _places(said, supply)
+            seen += _places(said, supply if images else None)
         self.repairs += [UNSEEN] * len(seen)
 
     def _drafts(self, said: Said, replies: Sequence[Said]) -> list[Draft]:
@@ -175,8 +176,10 @@ def _replies(messages: Sequence[Said], index: int) -> list[Said]:
     return list(takewhile(lambda said: said.role != ASSISTANT, following))
 
 
-def _groups(parts: Sequence[Part]) -> list[list[Part]]:
+def _groups(parts: Sequence[Part]) -> list[Sequence[Part]]:
     """The parts of each turn: a model that reasons or speaks after a call, and then calls again, takes another."""
+    if len(parts) < 3:
+        return [parts]
     groups: list[list[Part]] = [[]]
     calls = [at for at, part in enumerate(parts) if isinstance(part, Call)]
     last = calls[-1] if calls else -1
@@ -187,7 +190,7 @@ def _groups(parts: Sequence[Part]) -> list[list[Part]]:
         if goes_on and has_called and (at < last or has_result):
             groups.append([])
         groups[-1].append(part)
-    return groups
+    return list(groups)
 
 
 def _observe(asked: Iterable[Asked], role: str, text: str, id: Any) -> None:
@@ -222,9 +225,11 @@ def _reply(text: str, replies: Sequence[Said]) -> Action:
     return Action(ANSWER, {"input": text})
 
 
-def _places(said: Said, supply: Iterator[str]) -> list[str]:
-    """The message's pictures; where it names none, its places take the next of the supply."""
-    pictures: list[Picture] = list(said.pictures)
+def _places(said: Said, supply: Iterator[str] | None) -> list[str]:
+    """The message's pictures; where it names none, its places take the next of the supply, if there is one."""
+    pictures = said.pictures
+    if supply is None:
+        return [one.place for one in pictures if one.place]
     if not pictures:
         texts = [said.text, *(result.text for result in said.results)]
         pictures = [Picture() for text in texts for _ in PLACE.finditer(text)]

@@ -59,13 +59,18 @@ def said_of(raw: Raw) -> Said:
     """The message; one whose role is not known counts as the system's."""
     raw = _unwrapped(raw)
     role = role_of(raw) or SYSTEM
+    content = raw.get("content")
+    if role in (SYSTEM, USER) and isinstance(content, str):  # most messages are plain
+        return Said(role, (Text(content),))
     given = raw.get("role") or raw.get("from")
     if given in CALL_ROLES:
         return Said(ASSISTANT, tuple(_written_calls(_content(raw))), is_call_only=True)
+    if role == TOOL and isinstance(content, str) and content and raw.get("tool_call_id"):
+        return Said(TOOL, (Result(content, raw["tool_call_id"]),))
     parts = list(parts_of(_content(raw)))
     if role == TOOL:
         return Said(TOOL, (_result(raw, parts),))
-    if role == ASSISTANT:
+    if role == ASSISTANT and len(raw) > 2:  # more than a role and its words
         parts = [*_reasoning(raw), *parts, *_calls(raw)]
     reason = raw.get("finish_reason") or raw.get("stop_reason")
     return Said(role, tuple(parts), _model(raw), reason in ("length", "max_tokens"))
@@ -120,7 +125,7 @@ def _unwrapped(raw: Raw) -> Raw:
 
 
 def _content(raw: Raw) -> Any:
-    return next((raw[key] for key in ("content", "value", "parts") if raw.get(key)), None)
+    return raw.get("content") or raw.get("value") or raw.get("parts")
 
 
 def _part(part: Raw) -> Iterator[Part]:
@@ -256,4 +261,8 @@ def _model(raw: Raw) -> str:
 
 
 def _first_text(raw: Raw, *keys: str) -> str:
-    return next((raw[key] for key in keys if isinstance(raw.get(key), str) and raw[key]), "")
+    for key in keys:
+        value = raw.get(key)
+        if value and isinstance(value, str):
+            return value
+    return ""

@@ -21,7 +21,6 @@ from .window import (
     BLANK,
     CHUNK,
     MAX_BYTES,
-    NOT_UTF8,
     PREVIEW,
     SURROGATE,
     Damage,
@@ -38,6 +37,7 @@ PARTS_OF_ONE = frozenset(
     "trajectory history dialog prompt completion chosen rejected items".split()
 )
 NO_TEXT = "not UTF-8 text"
+BLANKS = BLANK.encode()
 DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, OSError, BadZipFile)
 
 
@@ -127,7 +127,7 @@ def _holds_lines(stream: IO[bytes], name: str, max_bytes: int) -> bool:
 def _next_line(stream: IO[bytes], max_bytes: int) -> bytes:
     """The next line with anything in it, cut a byte after `max_bytes`; b"" at the end."""
     while line := stream.readline(max_bytes + 1):
-        if content := line.removeprefix(codecs.BOM_UTF8).lstrip(BLANK.encode()):
+        if content := line.removeprefix(codecs.BOM_UTF8).lstrip(BLANKS):
             return content
     return b""
 
@@ -149,9 +149,9 @@ def _lines(stream: IO[bytes], max_bytes: int) -> Iterator[Document | Broken]:
             raw = beginning(line[:PREVIEW].decode("utf-8", "replace"))
             yield Broken(number, f"line longer than {max_bytes:,} bytes", raw)
             continue
-        text = line.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape").strip(BLANK)
-        if text:
-            yield _line_document(number, text)
+        line = line.removeprefix(codecs.BOM_UTF8).strip(BLANKS)
+        if line:
+            yield _line_document(number, line)
 
 
 def _skip_line(stream: IO[bytes]) -> None:
@@ -159,9 +159,11 @@ def _skip_line(stream: IO[bytes]) -> None:
         pass
 
 
-def _line_document(number: int, text: str) -> Document | Broken:
-    if NOT_UTF8.search(text):
-        return Broken(number, NO_TEXT, beginning(text))
+def _line_document(number: int, line: bytes) -> Document | Broken:
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        return Broken(number, NO_TEXT, beginning(line.decode("utf-8", "surrogateescape")))
     try:
         return Document(number, parsed(text), beginning(text))
     except Damage as damage:

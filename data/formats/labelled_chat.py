@@ -31,8 +31,8 @@ DONE = re.compile(r"\s*TERMINATE\s*$")
 
 
 def is_webvoyager(document: Any) -> bool:
-    asked = _asked(raw_messages(document))
-    return asked is not None and TASK.search(asked.text) is not None
+    asked = _first(document, USER)
+    return "Now given a task:" in asked and TASK.search(asked) is not None
 
 
 def read_webvoyager(document: Any) -> Trace:
@@ -69,13 +69,22 @@ def _web_action(text: str) -> Action | None:
     return Action(bare[1].lower(), {"input": bare[2].strip()}) if bare else None
 
 
+def _first(document: Any, role: str) -> str:
+    """The first words of this role: a look that costs little, since most documents are another row's."""
+    listed = document.get("messages") if isinstance(document, dict) else None
+    for raw in listed if isinstance(listed, list) else ():
+        if isinstance(raw, dict) and raw.get("role") == role:
+            content = raw.get("content")
+            return content if isinstance(content, str) else said_of(raw).text
+    return ""
+
+
 def _asked(messages: Sequence[Raw]) -> Said | None:
     return next((said for one in messages if (said := said_of(one)).role == USER), None)
 
 
 def is_sketchpad(document: Any) -> bool:
-    messages = raw_messages(document)
-    return any(said.role == ASSISTANT and OPENS.match(said.text) for said in map(said_of, messages))
+    return OPENS.match(_first(document, ASSISTANT)) is not None
 
 
 def read_sketchpad(document: Any) -> Trace:

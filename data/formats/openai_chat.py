@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..traces import Trace
-from .chat import Message, images_beside, messages_in
+from .chat import Message, images_beside, listed, messages_in
 from .conversation import Conversation
 from .dialects import said_of
 from .outcomes import outcome_in
@@ -19,7 +19,7 @@ def is_openai_chat(document: Any) -> bool:
 
 
 def read_openai_chat(document: Mapping[str, Any]) -> Trace:
-    messages = [said_of(message) for message in messages_in(document)]
+    messages = [said_of(message) for message in listed(document)]
     conversation = Conversation(messages, images_beside(document))
     return conversation.trace(outcome_in(document), model_of(document), run_of(document))
 

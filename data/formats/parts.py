@@ -3,7 +3,7 @@
 Knows no dialect and no turns: `dialects` makes these of messages, `conversation` makes turns of these.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -73,19 +73,22 @@ class Said:
     @property
     def text(self) -> str:
         """Its words, without reasoning and results."""
-        return "\n".join(part.text for part in self.parts if isinstance(part, Text))
+        texts = [part.text for part in self.parts if isinstance(part, Text)]
+        return texts[0] if len(texts) == 1 else "\n".join(texts)
 
     @property
     def results(self) -> list[Result]:
         return [part for part in self.parts if isinstance(part, Result)]
 
     @property
-    def pictures(self) -> Iterator[Picture]:
+    def pictures(self) -> list[Picture]:
+        found: list[Picture] = []
         for part in self.parts:
             if isinstance(part, Picture):
-                yield part
+                found.append(part)
             elif isinstance(part, Result):
-                yield from part.pictures
+                found += part.pictures
+        return found
 
 
 def joined(messages: Iterable[Said]) -> list[Said]:

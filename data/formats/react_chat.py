@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..traces import Trace
-from .chat import Message, messages_in, text_of
+from .chat import LISTS, Message, listed, messages_in, text_of
 from .outcomes import outcome_in
 from .prompt import question_in
 from .react import LABEL, Run, pieces
@@ -21,6 +21,8 @@ ACTS = re.compile(r"^Action(?: \d+)?:\s*[\w.-]+\s*\[", re.MULTILINE)
 
 def is_react_chat(document: Any) -> bool:
     """Whether an assistant's message is labelled, and none uses tools the other way."""
+    if not _may_be(document):
+        return False
     messages = messages_in(document)
     are_plain = all(m["role"] in ROLES and not m.get("tool_calls") for m in messages)
     return are_plain and any(
@@ -28,8 +30,15 @@ def is_react_chat(document: Any) -> bool:
     )
 
 
+def _may_be(document: Any) -> bool:
+    """Whether no message calls a tool: a look that costs little, since most documents are another row's."""
+    lists = [document.get(name) for name in LISTS] if isinstance(document, dict) else []
+    messages = next((one for one in lists if isinstance(one, list)), [])
+    return bool(messages) and not any(isinstance(m, dict) and m.get("tool_calls") for m in messages)
+
+
 def read_react_chat(document: Mapping[str, Any]) -> Trace:
-    messages = messages_in(document)
+    messages = listed(document)
     start = _question_index(messages)
     if start is None:
         return Trace("", ())

@@ -17,7 +17,10 @@ PREVIEW = 500  # characters kept of a text that cannot be used
 BLANK = " \t\r\n"  # JSON's; str.strip() would take U+2028 too
 NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of bytes that are not UTF-8
 SURROGATE = re.compile("[\ud800-\udfff]")
-SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+SURROGATE_ESCAPES = (
+    "\\ud",
+    "\\uD",
+)  # finding these is ten times as fast as a pattern; few others begin so
 DECODER = json.JSONDecoder(strict=False)
 
 
@@ -136,7 +139,7 @@ def _decoded(text: str, start: int) -> _Decoded:
     """The value that begins at `start`. JSONDecodeError passes through: more text may mend it."""
     try:
         value, end = DECODER.raw_decode(text, start)
-        if SURROGATE_ESCAPE.search(text, start, end):
+        if any(text.find(escape, start, end) >= 0 for escape in SURROGATE_ESCAPES):
             value = _without_surrogates(value)
         return _Decoded(value, end)
     except RecursionError as error:
