@@ -122,7 +122,11 @@ def read_mini_swe(document: Raw) -> Trace:
     info = document.get("info") or {}
     config = info.get("config") or {}
     model = (config.get("model") or {}).get("model_name") or ""
-    messages = [_mini_said(said_of(one)) for one in document["messages"] if isinstance(one, dict)]
+    messages: list[Said] = []
+    for said in (said_of(one) for one in document["messages"] if isinstance(one, dict)):
+        has_acted = any(one.role == ASSISTANT for one in messages)
+        is_output = has_acted and said.role == USER
+        messages.append(Said(TOOL, (Result(said.text),)) if is_output else _mini_said(said))
     run = document.get("instance_id") or info.get("instance_id") or ""
     return Conversation(messages).trace(outcome_in(document), str(model), str(run))
 

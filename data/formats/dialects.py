@@ -37,7 +37,7 @@ CALL_ROLES = {"function_call", "tool_call"}
 # Of these fields the first with text is the thought; gateways send the same text in several.
 FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoningContent")
 DETAILS = ("reasoning_details", "thinking_blocks")
-TEXTS = {"text", "input_text", "output_text", "refusal"}
+TEXTS = {"text", "input_text", "output_text", "reasoning_text", "summary_text", "refusal"}
 IMAGES = {"image", "image_url", "input_image", "blob", "uri", "file"}
 CALLS = {"tool_use", "server_tool_use", "tool_call", "function_call", "mcp_call", "toolCall"}
 RESULTS = {"tool_result", "tool_call_response", "function_call_output", "mcp_tool_result"}

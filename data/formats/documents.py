@@ -104,7 +104,7 @@ def damage_of(error: Exception) -> str:
         return str(error.strerror)
     if isinstance(error, gzip.BadGzipFile | EOFError | zlib.error):
         return f"damaged gzip: {error}"
-    if isinstance(error, OSError) and "zstd" in str(error).lower():
+    if isinstance(error, OSError) and ("ZSTD" in str(error) or "compressed stream" in str(error)):
         return f"damaged zstd: {error}"
     if isinstance(error, OSError):
         return f"cannot be read: {error.strerror or error}"

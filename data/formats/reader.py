@@ -14,7 +14,7 @@ from ..traces import Trace, Turn
 from .containers import Content, Refused, contents_of
 from .documents import LOOKAHEAD, Broken, Document
 from .files import TraceFile, files_at
-from .gathering import Gatherer, Key, Origin
+from .gathering import Gathered, Gatherer, Key, Origin
 from .gatherings import GATHERINGS, Gathering
 from .mapping import mapped_format
 from .pictures import Pictures
@@ -83,14 +83,18 @@ class _Reading:
             for content in contents_of(file):
                 yield from self._content(file, content)
         for run in self.gatherer.runs():
-            file, name, position = run.origin
-            where = Origin(file, name, position)
-            if run.document is None:
-                yield Quarantined(name, position, f"a run of {run.size:,} bytes in its parts")
-            else:
-                yield from self._judged(
-                    where, Document(position, run.document, "", run.run or None)
-                )
+            yield from self._joined(run)
+
+    def _joined(self, run: Gathered) -> Iterator[Found]:
+        """The traces of a run whose parts have been put together."""
+        _, name, position = run.origin
+        if run.document is None:
+            yield Quarantined(name, position, f"a run of {run.size:,} bytes in its parts")
+        elif (row := _row_of(run.document, self.rows)) is None:
+            yield Skipped(name, f"no traces (parts of runs only; {self._tried()})")
+        else:
+            key = None if run.run == name else run.run
+            yield from self._traces(run.origin, Document(position, run.document, "", key), row)
 
     def _content(self, file: TraceFile, content: Content | Refused) -> Iterator[Found]:
         name = content.name
@@ -129,11 +133,10 @@ class _Reading:
         if isinstance(entry, Broken):
             yield Quarantined(origin.name, position, entry.reason, entry.raw)
             return
-        row = _row_of(entry.value, self.rows)
-        if row is not None:
-            yield from self._traces(origin, entry, row)
-        elif (gathering := self._gathering_of(entry.value)) is not None:
+        if (gathering := self._gathering_of(entry.value)) is not None:
             self._gather(origin, gathering, entry.value)
+        elif (row := _row_of(entry.value, self.rows)) is not None:
+            yield from self._traces(origin, entry, row)
         else:
             reason = f"no known trace format ({self._tried()})"
             yield Quarantined(origin.name, position, reason, entry.raw)
@@ -181,7 +184,7 @@ class _Reading:
         return next((one for one in self.gatherings if one.detects(value)), None)
 
     def _is_known(self, value: Any) -> bool:
-        return _row_of(value, self.rows) is not None or self._gathering_of(value) is not None
+        return self._gathering_of(value) is not None or _row_of(value, self.rows) is not None
 
     def _is_trace(self, entry: Document | Broken) -> bool:
         return isinstance(entry, Document) and self._is_known(entry.value)

@@ -20,6 +20,7 @@ PRINTED = re.compile(
     r"""(?:.*?'response': ['"](?P<response>.*))?""",
     re.DOTALL,
 )
+END = re.compile(r"""['"]\}\Z""")
 CUT = 100  # characters to which the chains' texts were cut by those who published them
 
 
@@ -147,12 +148,16 @@ def _called(message: str) -> _Called:
     found = PRINTED.match(message)
     if found is None:
         return _Called("tool_call", {"raw": message}, "")
-    return _Called(*map(_literal, found.group("name", "arguments", "response")))
+    return _Called(
+        _literal(found["name"]),
+        _literal(found["arguments"]),
+        _literal(END.sub("", found["response"] or "")),
+    )
 
 
 def _literal(printed: str | None) -> str:
     """What Python printed between quotes, as it was before."""
-    text = (printed or "").removesuffix("'}").removesuffix('"}')
+    text = printed or ""
     quote = '"' if "'" in text.replace("\\'", "") else "'"
     try:
         value = ast.literal_eval(f"{quote}{text}{quote}")

@@ -31,6 +31,9 @@ BARE = re.compile(
     r"|(?<=</information>\n))(system|user|assistant|tool)\n|\n(user|tool)\n(?=\s*<(?:tool_response|information)>)"
     r"|\n(user|assistant)\n(?=\s*\Z)"
 )
+PROMPT = re.compile(
+    r"(?:\A|\n)(system|user|assistant|tool)\n"
+)  # whoever wrote a prompt did not think
 RESULT = re.compile(r"<(tool_response|information|result|observation)>(.*?)</\1>", re.DOTALL)
 VISION = re.compile(r"<\|vision_start\|>.*?<\|vision_end\|>|<image>|\[IMAGE \d+\]", re.DOTALL)
 MARKER = re.compile(r"\[IMAGE \d+\]")
@@ -89,7 +92,8 @@ def read_rollout(document: Raw) -> Trace:
 
 def messages_in_text(text: str, first: str) -> Iterator[Said]:
     """A string's messages; what stands before the first sign of a role is `first`'s."""
-    pattern = MARKUP if MARKUP.search(text) else BARE
+    bare = PROMPT if first == USER and PROMPT.match(text) else BARE
+    pattern = MARKUP if MARKUP.search(text) else bare
     at, role = 0, first
     for found in pattern.finditer(text):
         yield from _message(text[at : found.start()], role)

@@ -30,6 +30,25 @@ RUN = Trace(
         ),
     ),
 )
+# Formats whose files do not say how a run ended, or need not; and files that begin with a line that is no part of the run.
+UNJUDGED = {
+    "swe-agent.history.traj",
+    "swe-agent.run.traj",
+    "mini-swe-agent.traj.json",
+    "openai-responses.codex.jsonl",
+    "smolagents.steps.json",
+    "atif.trajectory.json",
+    "browsecomp-plus.run.json",
+    "session-trace.sts.jsonl",
+    "claude-code.session.jsonl",
+    "otel-genai.otlp.json",
+    "openinference.spans.jsonl",
+    "langfuse.observations.jsonl",
+    "weave.calls.jsonl",
+    "toolbench-chain.tooleval.json",
+}
+HEADED = {"openai-responses.codex.jsonl", "claude-code.session.jsonl"}
+OTHER_RUNS = {"webvoyager", "visual-sketchpad", "visual-arft-log"}  # see test_formats_pictures.py
 
 TEXTS = st.sampled_from(
     (
@@ -86,14 +105,17 @@ def test_every_format_has_a_sample(row):
     assert samples_of(row.name)
 
 
-@pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    "row", [row for row in FORMATS if row.name not in OTHER_RUNS], ids=lambda row: row.name
+)
 def test_the_same_run_is_the_same_trace_in_every_layout(row):
     for sample in samples_of(row.name):
         (trace,) = read_traces([sample])
         assert (trace.question, trace.turns) == (RUN.question, RUN.turns), sample.name
         assert trace.id == RUN.id
-        assert trace.outcome is Outcome.SUCCESS
-        assert (trace.format, trace.source, trace.position) == (row.name, "samples", 1)
+        assert trace.outcome is (None if sample.name in UNJUDGED else Outcome.SUCCESS), sample.name
+        first = 2 if sample.name in HEADED else 1
+        assert (trace.format, trace.source, trace.position) == (row.name, "samples", first)
 
 
 @pytest.mark.parametrize("row", FORMATS, ids=lambda row: row.name)
@@ -106,27 +128,35 @@ def test_a_format_asked_for_by_name_is_the_only_one_tried(row):
 
 
 def test_an_unknown_format_name_is_refused_with_the_known_ones():
-    with pytest.raises(UnknownTraceFormat, match="react-text, react-chat, openai-chat"):
-        read_traces([SAMPLES], format="sharegpt")
+    with pytest.raises(UnknownTraceFormat, match="react-text, webvoyager, react-chat"):
+        read_traces([SAMPLES], format="gopher")
 
 
 @given(DOCUMENTS)
 def test_no_document_makes_a_detector_or_its_reader_raise(document):
     for row in FORMATS:
         if row.detects(document):
-            trace = row.reads(document)
-            assert all(len(turn.observations) == len(turn.actions) for turn in trace.turns)
-            assert all(turn.thoughts or turn.actions for turn in trace.turns)
-            assert trace.id.startswith("t_")
+            for trace in row.traces(document):
+                assert all(len(turn.observations) == len(turn.actions) for turn in trace.turns)
+                assert all(turn.thoughts or turn.actions for turn in trace.turns)
+                assert trace.id.startswith("t_")
 
 
 @pytest.mark.parametrize(
     "document",
     [
-        {"messages": [{"role": "user", "content": [{"type": "text", "value": "typed parts"}]}]},
-        {"messages": [{"role": "assistant", "content": [{"type": "tool_use", "name": "x"}]}]},
         {"messages": [{"role": "human", "content": "hi"}]},
-        {"conversations": [{"from": "human", "value": "hi"}]},
+        {"messages": [{"role": "narrator", "content": "hi"}]},
+        {"choices": ["A", "B"], "prompt": "Which?"},
+        {"input": "a + b", "output": "c", "score": 1.0},
+        {"prompt": "Tell me.", "completion": "No tags here."},
+        {"steps": [{"name": "build"}]},
+        {"result": [1, 2]},
+        {"tree": {"tree": {}}},
+        {"nodes": [{"id": 1}]},
+        {"eval": {}, "samples": []},
+        "------------- BEGIN NOTES -------------",
+        "<think> alone",
         {"instruction": "Translate.", "input": "", "output": "Bonjour."},
         {"traj": "You are in a room.\n> Think: where?\n> go to shelf 1"},
         {"input": "...", "output": "Thought 1: a\nAction 1: Search[b]"},

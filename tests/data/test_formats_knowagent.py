@@ -160,10 +160,10 @@ def test_no_text_makes_a_reader_raise(text, prompt):
     for document in ({"traj": text}, {"question": "q", "prompt": prompt, "correct": text}):
         for row in FORMATS:
             if row.detects(document):
-                trace = row.reads(document)
-                assert all(len(turn.observations) == len(turn.actions) for turn in trace.turns)
-                assert all(turn.thoughts or turn.actions for turn in trace.turns)
-                assert "example" not in str(trace.turns)
+                for trace in row.traces(document):
+                    assert all(len(turn.observations) == len(turn.actions) for turn in trace.turns)
+                    assert all(turn.thoughts or turn.actions for turn in trace.turns)
+                    assert "example" not in str(trace.turns)
 
 
 @pytest.mark.parametrize("path", sorted(SAMPLES.iterdir()), ids=lambda path: path.name)

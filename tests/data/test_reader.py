@@ -90,7 +90,7 @@ def test_files_that_are_no_traces_are_skipped_and_named(tmp_path):
     ]
     assert questions(found) == ["Who?"]
     assert lost(found) == []
-    assert "react-text, react-chat, openai-chat" in found[2].reason
+    assert "react-text, webvoyager, react-chat" in found[2].reason
 
 
 def test_a_big_file_of_something_else_is_not_read_to_its_end(tmp_path):
