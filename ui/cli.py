@@ -22,8 +22,9 @@ try:
     from . import terminal
     from .audit_commands import audit_app
     from .bench_commands import bench_app
-    from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
+    from .command_options import AsJson, Model, Seed, SetName, StoreUrl
     from .curation_commands import candidates_app
+    from .export_commands import export_app
     from .mining_commands import mining_app
     from .records_commands import records_app
     from .score_options import (
@@ -36,10 +37,10 @@ try:
     )
     from .stability_commands import stability_app
     from .store_commands import store_app
+    from .training_commands import training_app
     from .version_commands import undo_app, versions_app
     from .wiring import (
         find_set,
-        make_embedder,
         make_engine,
         make_model,
         open_existing,
@@ -68,9 +69,11 @@ app.add_typer(traces_app, name="traces")
 app.add_typer(sets_app, name="sets")
 app.add_typer(audit_app)  # no name: its commands stand beside the others
 app.add_typer(bench_app)
+app.add_typer(export_app)
 app.add_typer(mining_app)
 app.add_typer(records_app)
 app.add_typer(stability_app)
+app.add_typer(training_app)
 app.add_typer(store_app, name="store")
 app.add_typer(candidates_app, name="candidates")
 app.add_typer(undo_app)
@@ -220,29 +223,6 @@ def sets_list(store: StoreUrl = DEFAULT, as_json: AsJson = False) -> None:
 def sets_show(name: SetName, store: StoreUrl = DEFAULT, as_json: AsJson = False) -> None:
     """One set, candidate by candidate."""
     terminal.show_set(find_set(open_if_there(store), name), as_json=as_json)
-
-
-@app.command()
-def export(
-    name: SetName,
-    to: Annotated[str, typer.Option(help="ssr-library, csv, jsonl or trl-sft.")],
-    out: Annotated[Path, typer.Option(help="Folder to write into.")],
-    store: StoreUrl = DEFAULT,
-    include_failures: Annotated[bool, typer.Option(help="Keep turns of failed traces.")] = False,
-    include_test: Annotated[bool, typer.Option(help="Keep test questions.")] = False,
-    embedder: EmbedderPath = None,
-    model: Annotated[
-        str | None, typer.Option(help="Its tokenizer counts the context; default SmolLM2.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Write a set for a training run, with a manifest of hashes and of all that was left out."""
-    from .exporting import ExportOptions, context_counter, export_set
-
-    opened = open_existing(store)
-    options = ExportOptions(include_failures, include_test, context_counter(to, model))
-    manifest = export_set(opened, find_set(opened, name), to, out, make_embedder(embedder), options)
-    terminal.show_export(manifest, out, as_json=as_json)
 
 
 @app.command()

@@ -35,6 +35,13 @@ def held_out(
     return spread(eligible, seed)[:limit]
 
 
+def hashed(traces: Sequence[Trace], seed: int = 0) -> list[Trace]:
+    """`traces` in an order fixed by hash."""
+    return sorted(
+        traces, key=lambda trace: blake2b(f"{seed}:{trace.id}".encode(), digest_size=8).digest()
+    )
+
+
 def spread(turns: Sequence[PickedTurn], seed: int) -> list[PickedTurn]:
     """`turns` in hash order, every question's first before any question's second."""
 

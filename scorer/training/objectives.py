@@ -31,11 +31,15 @@ class Decision:
 
 
 class SftLoss(NamedTuple):
-    """The loss of a run and its two sums over turns: `selection` of -log q(z | h), `action` of the mean -log p of its tokens."""
+    """The loss of a run and its two sums over turns: `selection` of -log q(z | h), `action` of the mean -log p of its tokens.
+
+    `taken` says of each turn whether its candidate is the likeliest.
+    """
 
     loss: Tensor
     selection: Tensor
     action: Tensor
+    taken: tuple[bool, ...]
 
 
 def sft_loss(
@@ -52,7 +56,10 @@ def sft_loss(
     selection = -torch.stack([own[one.chosen] for own, one in zip(chances, decisions, strict=True)])
     actions = torch.stack([-found.between(*one.action).mean() for one in decisions])
     return SftLoss(
-        weight * selection.sum() + actions.sum(), selection.sum().detach(), actions.sum().detach()
+        weight * selection.sum() + actions.sum(),
+        selection.sum().detach(),
+        actions.sum().detach(),
+        tuple(int(q.argmax()) == one.chosen for q, one in zip(chances, decisions, strict=True)),
     )
 
 
@@ -128,14 +135,20 @@ def policy_loss(
     if policy.surrogate is Surrogate.GSPO:
         gain = _clipped(_run_log_ratio(policy, selections, actions), advantage, policy)
     else:
-        taken = _gated if policy.surrogate is Surrogate.SAPO else _clipped
-        chosen = _mean(taken(selections.log_ratio, advantage, policy))
-        gain = policy.gamma * chosen + _mean(taken(actions.log_ratio, advantage, policy))
+        chosen, acted = (gains(policy, one.log_ratio, advantage) for one in (selections, actions))
+        gain = policy.gamma * _mean(chosen) + _mean(acted)
     if not policy.beta:
         return -gain
     if reference is None:
         raise ValueError("a divergence from a reference needs the reference's log-probabilities")
     return -gain + policy.beta * _divergence(actions.new, reference)
+
+
+def gains(policy: Policy, log_ratio: Tensor, advantage: float) -> Tensor:
+    """(n,) what stands in the place of ratio times advantage, a term each; for GSPO pass a run's mean log-ratio."""
+    return (_gated if policy.surrogate is Surrogate.SAPO else _clipped)(
+        log_ratio, advantage, policy
+    )
 
 
 def advantages(rewards: Sequence[float], least_deviation: float = 1e-4) -> Tensor:
