@@ -1,28 +1,72 @@
-"""A set to a training run: labels from the one assignment rule, rows from the dialect table."""
+"""A set to a training run: labels from the one assignment rule or from an audit's records, rows from the table of targets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..data.candidates import CandidateSet
-from ..data.exports.dialects import ExportInputs, dialect, export
-from ..data.exports.trl_sft import SftOptions
+from ..data.errors import ForethoughtError, ModelUnavailable
+from ..data.exports.conversation import Form
+from ..data.exports.dialects import dialect, export
+from ..data.exports.export_inputs import ExportInputs, TokenizedSet
+from ..data.exports.labelled import TurnScope
 from ..data.store import Store
+from ..data.traces import Trace, turn_id
 from ..miner.embed import Embedder
 from ..miner.thoughts import thoughts_of
+from .chat_prompts import ChatPrompts
+from .comparing import read_records
 from .corpus import Corpus
 from .masking import rules_of
-from .wiring import make_model, token_counter
+from .wiring import token_counter
+
+if TYPE_CHECKING:
+    from ..scorer.model import LanguageModel
+
+Json = dict[str, Any]
+CALIBRATION = "raw"  # of the scores by which a model's choice is told
+
+
+class LabelKind(StrEnum):
+    """Whose word a turn's label is."""
+
+    ASSIGNED = "assigned"  # the rule's, where the candidate announces the action taken
+    ORACLE = "oracle"  # the candidate after which the action was likeliest, by an audit's records
+    SELECTED = "selected"  # what the audited model took
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """What is let in beyond the default, and how long a context may be (None: any length)."""
+    """What is let in beyond the default, and how it is written down.
+
+    `count_tokens` and `budget` say how long a context may be (None: any length, the form's usual one). `records` are an audit's,
+    for labels that are not assigned; `pictures` the folder that imports keep them in.
+    """
 
     include_failures: bool = False
     include_test: bool = False
     count_tokens: Callable[[str], int] | None = None
+    budget: int | None = None
+    label: LabelKind = LabelKind.ASSIGNED
+    records: Path | None = None
+    form: Form | None = None
+    pictures: Path | None = None
+    seed: int = 0
+    tokens: TokenizedSet | None = None
+    allows_findings: bool = False
+
+    @property
+    def scope(self) -> TurnScope:
+        return TurnScope(
+            self.include_failures,
+            self.include_test,
+            self.count_tokens,
+            self.budget,
+            must_expect=self.label is LabelKind.ASSIGNED,
+        )
 
 
 def export_set(
@@ -32,23 +76,69 @@ def export_set(
     folder: Path,
     embedder: Embedder,
     options: ExportOptions = ExportOptions(),
-) -> dict[str, Any]:
+) -> Json:
     """Writes the set in dialect `to` into `folder`; returns the manifest."""
     if not dialect(to).needs_labels:
-        return export(to, ExportInputs(candidate_set), folder)
-    corpus = Corpus.of(list(store.traces()), embedder, rules_of(candidate_set))
+        return export(to, ExportInputs(candidate_set, tokens=options.tokens), folder)
+    traces: Sequence[Trace] = list(store.traces())
+    if options.label is LabelKind.ASSIGNED:
+        corpus = Corpus.of(traces, embedder, rules_of(candidate_set))
+        traces, labels = corpus.traces, assigned_labels(corpus, candidate_set)
+    else:
+        labels = recorded_labels(_records(options), candidate_set, options.label)
     inputs = ExportInputs(
         candidate_set=candidate_set,
-        traces=corpus.traces,
-        labels=assigned_labels(corpus, candidate_set),
-        options=SftOptions(options.include_failures, options.include_test, options.count_tokens),
+        traces=traces,
+        labels=labels,
+        options=options.scope,
+        labelled_by=options.label.value,
+        form=options.form,
+        system=ChatPrompts.of(traces, candidate_set).system,
+        pictures=options.pictures,
+        seed=options.seed,
+        allows_findings=options.allows_findings,
     )
     return export(to, inputs, folder)
 
 
 def context_counter(to: str, model: str | None) -> Callable[[str], int] | None:
     """What counts a context's tokens; None for dialects that hold no contexts, which need no model."""
-    return token_counter(make_model(model)) if dialect(to).needs_labels else None
+    return token_counter(tokenizing_model(model)) if dialect(to).needs_labels else None
+
+
+def tokenizing_model(path: str | None) -> "LanguageModel":
+    """The packaged SmolLM2, or the model at `path`, as far as tokens go: without its weights."""
+    from ..scorer.engines.served import load_served
+
+    return load_served(path)
+
+
+def tokenized_set(to: str, candidate_set: CandidateSet, path: str | None) -> TokenizedSet | None:
+    """The candidates in a model's tokens, checked as for scoring; None for dialects that hold none."""
+    if not dialect(to).needs_tokens:
+        return None
+    from ..scorer.compiled_set import compile_set
+
+    model = tokenizing_model(path)
+    active = candidate_set.active
+    compiled = compile_set(model, [candidate.text for candidate in active])
+    ids = {one.id: own for one, own in zip(active, compiled.ids, strict=True)}
+    return TokenizedSet(model.name, model.revision, tokenizer_hash(model.tokenizer), ids)
+
+
+def tokenizer_hash(tokenizer: Any) -> str:
+    """SHA-256 of all that it is: of the fast one's own description, else of its vocabulary."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    described = backend.to_str() if backend else repr(sorted(tokenizer.get_vocab().items()))
+    return sha256(described.encode("utf-8", "replace")).hexdigest()
+
+
+def require_chat_template(model: "LanguageModel") -> None:
+    """ModelUnavailable for a tokenizer with no chat template, which no trainer could write a chat with."""
+    if not getattr(model.tokenizer, "chat_template", None):
+        raise ModelUnavailable(
+            f"{model.name} has no chat template, so a chat cannot be trained with it; take an instruct model"
+        )
 
 
 def assigned_labels(corpus: Corpus, candidate_set: CandidateSet) -> dict[str, str | None]:
@@ -60,3 +150,37 @@ def assigned_labels(corpus: Corpus, candidate_set: CandidateSet) -> dict[str, st
         thought.turn: None if row is None else active[row].id
         for thought, row in zip(thoughts, rows, strict=True)
     }
+
+
+def recorded_labels(
+    records: Sequence[Json], candidate_set: CandidateSet, kind: LabelKind
+) -> dict[str, str | None]:
+    """turn id -> id of a candidate, of the turns that an audit has records of. ForethoughtError where it audited other candidates."""
+    ids = [candidate.id for candidate in candidate_set.active]
+    labels: dict[str, str | None] = {}
+    for record in records:
+        try:
+            key = turn_id(record["trace"], record["turn"])
+            if kind is LabelKind.ORACLE:
+                labels[key] = _likeliest(record["lp"]["candidates"], ids)
+            else:
+                chosen = record.get("selections", {}).get(candidate_set.name, record["selected"])
+                labels[key] = chosen[CALIBRATION]
+        except (KeyError, TypeError) as error:
+            raise ForethoughtError(
+                f"the records say nothing of {error} of set {candidate_set.name!r}; audit it as it is now, with --records"
+            ) from error
+    return labels
+
+
+def _likeliest(lp: Mapping[str, Sequence[float]], ids: Sequence[str]) -> str:
+    """The candidate after which the action was likeliest, the first of several."""
+    return max(ids, key=lambda id: sum(lp[id]))
+
+
+def _records(options: ExportOptions) -> list[Json]:
+    if options.records is None:
+        raise ForethoughtError(
+            f"--label {options.label.value} needs --records FILE, which `forethought audit --records FILE` writes"
+        )
+    return read_records(options.records)

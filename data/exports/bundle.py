@@ -1,14 +1,15 @@
 """The files of one export, and writing them into a folder whole or not at all.
 
 Each file appears under its name only when it is complete; the manifest, which names every file with its
-SHA-256, is written last. Text is UTF-8 without lone surrogates: they become U+FFFD and are counted.
+SHA-256, is written last. Text is UTF-8 without lone surrogates: they become U+FFFD and are counted. Bytes are written as
+they are.
 """
 
 import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.metadata import version
@@ -22,17 +23,22 @@ MANIFEST = "manifest.json"
 SURROGATES = re.compile("[\ud800-\udfff]")
 
 
+BLOCK = 2**20  # bytes of a copied file that are in memory at a time
+
+Piece = str | bytes
+
+
 @dataclass(frozen=True)
 class Bundle:
-    """File names and their text in pieces; `facts` goes to the manifest as it is."""
+    """File names, which may lie in folders, and their content in pieces; `facts` goes to the manifest as it is."""
 
-    files: Mapping[str, Iterable[str]]
+    files: Mapping[str, Iterable[Piece]]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """What the manifest says of a file; `replaced` counts lone surrogates."""
+    """What the manifest says of a file; `replaced` counts lone surrogates, and `lines` those of text alone."""
 
     sha256: str
     bytes: int
@@ -43,6 +49,13 @@ class WrittenFile:
 def json_lines(rows: Iterable[Mapping[str, Any]]) -> Iterable[str]:
     for row in rows:
         yield json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def file_pieces(path: Path) -> Iterator[bytes]:
+    """A file to be copied."""
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            yield block
 
 
 def write_bundle(bundle: Bundle, folder: Path) -> dict[str, Any]:
@@ -67,16 +80,16 @@ def write_bundle(bundle: Bundle, folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _write(path: Path, pieces: Iterable[str]) -> WrittenFile:
+def _write(path: Path, pieces: Iterable[Piece]) -> WrittenFile:
     digest, counts = sha256(), Counter[str]()
     partial = path.with_name(f".{path.name}.{uuid4().hex[:8]}.partial")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("wb") as file:
             for piece in pieces:
-                text, replaced = SURROGATES.subn("\ufffd", piece)
-                content = text.encode()
+                content = piece if isinstance(piece, bytes) else _encoded(piece, counts)
                 digest.update(content)
-                counts.update(bytes=len(content), lines=text.count("\n"), replaced=replaced)
+                counts["bytes"] += len(content)
                 file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -84,3 +97,9 @@ def _write(path: Path, pieces: Iterable[str]) -> WrittenFile:
     finally:
         partial.unlink(missing_ok=True)
     return WrittenFile(digest.hexdigest(), counts["bytes"], counts["lines"], counts["replaced"])
+
+
+def _encoded(piece: str, counts: Counter[str]) -> bytes:
+    text, replaced = SURROGATES.subn("\ufffd", piece)
+    counts.update(lines=text.count("\n"), replaced=replaced)
+    return text.encode()

@@ -11,8 +11,13 @@ from trace_strategies import traces
 from forethought.data.candidates import CandidateSet, Status, written
 from forethought.data.errors import ForethoughtError, NotFound, NothingToDo
 from forethought.data.exports.bundle import Bundle, write_bundle
-from forethought.data.exports.dialects import DIALECTS, ExportInputs, export
-from forethought.data.exports.trl_sft import LeftOut, SftOptions, export_sft
+from forethought.data.exports.conversation import Form
+from forethought.data.exports.dialects import DIALECTS, export
+from forethought.data.exports.examples import Writing
+from forethought.data.exports.export_inputs import ExportInputs, TokenizedSet
+from forethought.data.exports.labelled import LeftOut, TurnScope, label_traces
+from forethought.data.exports.row_shape import SHAPES
+from forethought.data.exports.training_rows import Made, Source, imitating
 from forethought.data.identity import Split, split_of
 from forethought.data.library import builtin, library_hash, read_library
 from forethought.data.traces import Action, Outcome, Trace, Turn, turn_id
@@ -20,6 +25,7 @@ from forethought.data.traces import Action, Outcome, Trace, Turn, turn_id
 SEARCH = written("I should look it up.", ["search"])
 ANSWER = written("I know enough now.", ["answer"])
 SET = CandidateSet("s", (SEARCH, ANSWER))
+USUAL = TurnScope()
 
 
 def question(split: Split, number: int = 0) -> str:
@@ -41,6 +47,12 @@ def trace(*turns: Turn, split=Split.MINE, outcome=Outcome.SUCCESS, number=0) -> 
 
 def assign(trace: Trace, *candidates) -> dict[str, str | None]:
     return {turn_id(trace.id, i): c and c.id for i, c in enumerate(candidates)}
+
+
+def export_sft(traces, labels, candidate_set, scope=USUAL) -> Made:
+    labelled = label_traces(traces, labels, candidate_set, scope)
+    source = Source(labelled, candidate_set, Writing(Form.PLAIN, scope=scope))
+    return imitating(SHAPES["trl-sft"], source)
 
 
 def test_a_row_is_the_context_then_the_label_and_the_action():
@@ -120,7 +132,7 @@ def test_failures_and_test_questions_come_only_when_asked_for():
     labels = {key: id for one in given for key, id in assign(one, SEARCH).items()}
 
     usual = export_sft(given, labels, SET)
-    asked = export_sft(given, labels, SET, SftOptions(include_failures=True, include_test=True))
+    asked = export_sft(given, labels, SET, TurnScope(include_failures=True, include_test=True))
 
     assert usual.left_out == {LeftOut.FAILURE: 1, LeftOut.TEST: 1}
     assert [row["split"] for row in usual.rows] == ["mine", "choose"]
@@ -135,7 +147,7 @@ def test_every_turn_is_a_row_or_counted(given, data):
         for i in range(len(one.turns))
     }
 
-    exported = export_sft(given, labels, SET, SftOptions(include_test=True))
+    exported = export_sft(given, labels, SET, TurnScope(include_test=True))
 
     assert len(exported.rows) + exported.left_out.total() == sum(len(one.turns) for one in given)
     for row in exported.rows:
@@ -144,7 +156,9 @@ def test_every_turn_is_a_row_or_counted(given, data):
 
 def inputs(*turns: Turn) -> ExportInputs:
     one = trace(*turns)
-    return ExportInputs(SET, [one], assign(one, *[SEARCH] * (len(turns) - 1), ANSWER))
+    tokens = TokenizedSet("made", "1", "0" * 64, {c.id: [1, 2] for c in SET.candidates})
+    labels = assign(one, *[SEARCH] * (len(turns) - 1), ANSWER)
+    return ExportInputs(SET, [one], labels, tokens=tokens)
 
 
 def test_the_manifest_names_every_file_and_what_was_left_out(tmp_path):
@@ -205,7 +219,7 @@ def test_a_lone_surrogate_is_replaced_and_counted(tmp_path):
 
     manifest = export("trl-sft", inputs(broken, ANSWERING), tmp_path)
 
-    assert manifest["files"]["train.jsonl"]["replaced"] == 1
+    assert manifest["repairs"] == {"lone surrogate": 1}
     assert "a \ufffd b" in (tmp_path / "train.jsonl").read_text("utf-8")
 
 
