@@ -13,7 +13,7 @@ import typer
 from ..data.store import DEFAULT
 from . import terminal
 from .command_options import AsJson, EmbedderPath, Seed, SetName, StoreUrl
-from .wiring import find_set, make_embedder, open_existing
+from .wiring import find_set, make_embedder, open_existing, open_if_there
 
 export_app = typer.Typer()
 
@@ -109,3 +109,22 @@ def export(
     )
     manifest = export_set(opened, candidate_set, to, out, make_embedder(embedder), options)
     terminal.show_export(manifest, out, as_json=as_json)
+
+
+@export_app.command("export-check")
+def export_check(
+    folder: Annotated[Path, typer.Argument(help="What `export --out` wrote.")],
+    store: StoreUrl = DEFAULT,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Render the rows with its chat template, compare tokens with its own."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read an export again: hashes, rows, pictures, labels, its set in the store, by the trainer's own loader where that is installed. Exit 1 if anything is wrong."""
+    from .export_checking import check_export
+
+    report = check_export(folder, open_if_there(store), model)
+    terminal.show_export_check(report, as_json=as_json)
+    if not report["ok"]:
+        raise typer.Exit(1)

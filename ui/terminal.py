@@ -264,6 +264,27 @@ def show_export(manifest: Json, folder: Path, *, as_json: bool) -> None:
     if "rows" in manifest:
         left = ", ".join(f"{n} {why}" for why, n in manifest["left_out"].items()) or "nothing"
         OUT.print(f"{manifest['rows']} rows; left out: {left}")
+    if repairs := manifest.get("repairs"):
+        OUT.print(plain("repaired: " + ", ".join(f"{n} {what}" for what, n in repairs.items())))
+    if manifest.get("findings", {}).get("total"):
+        rules = ", ".join(f"{n} {rule}" for rule, n in manifest["findings"]["rules"].items())
+        OUT.print(
+            plain(f"look at these before anybody else does: {rules} (manifest.json has the rows)")
+        )
+
+
+def show_export_check(report: Json, *, as_json: bool) -> None:
+    if as_json:
+        return print_json(report)
+    table = Table("check", "of", "problems")
+    for check in report["checks"]:
+        shown = check["problems"][:SHOWN_PROBLEMS]
+        more = [f"and {check['found'] - len(shown)} more"] if check["found"] > len(shown) else []
+        table.add_row(check["check"], str(check["of"]), plain("\n".join([*shown, *more]) or "none"))
+    OUT.print(table)
+    for left in report["not_checked"]:
+        OUT.print(plain(f"not checked: {left['check']} ({left['reason']})"))
+    OUT.print("ok" if report["ok"] else "not ok")
 
 
 def show_check(problems: Sequence[str], *, as_json: bool) -> None:

@@ -17,7 +17,7 @@ PLACES = (HERE / "recipes", HERE / "hooks")
 HEAD = Template("""\
 # $set for $target
 
-$rows rows out of $turns labelled turns, by the set $set (`$hash`); labels: $labels. $loss.
+$rows rows$turns, by the set $set (`$hash`); labels: $labels. $loss.
 A thought stands in `<thinking>` and a call in `<tool_call>`, both in the text, as an agent that selects writes them; earlier thoughts are
 their labels, and one without a label is left out.
 
@@ -57,7 +57,7 @@ def readme(target: str, shape: RowShape, facts: Mapping[str, Any], columns: Iter
         set=facts["set"]["name"],
         hash=facts["set"]["hash"],
         rows=facts["rows"],
-        turns=facts["turns"],
+        turns=f" with {facts['turns']} labelled turns" if facts["turns"] else "",
         labels=facts["inputs"]["labels"],
         loss=f"{shape.loss[:1].upper()}{shape.loss[1:]}",
         recipe=written,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from .conversation import PLACE, Conversation, Message, Role
+from .conversation import Conversation, Message, Role
 
 IMAGES = "images"  # the column, and the folder
 SHAREGPT = {Role.USER: "human", Role.ASSISTANT: "gpt", Role.SYSTEM: "system"}
@@ -44,7 +44,7 @@ class RowShape:
     `messages` is the key of the list, `completion` that of a list of its own for the last message, `system` that of a column for
     the system's words (None: they are the first message). `trained` is a key of the agent's messages: whether they are trained.
     `picture`: in the column of pictures one is {this key: path}, else a path; `part`: it has no column, and its part says the path
-    under this key. `loss` says in words what keeps earlier turns from being trained.
+    under this key. `is_asked`: the row is a prompt alone. `loss` says in words what keeps earlier turns from being trained.
     """
 
     unit: Unit = Unit.TURN
@@ -59,6 +59,7 @@ class RowShape:
     pictures: Pictures = Pictures.PLACES
     picture: str | None = None
     part: str | None = None
+    is_asked: bool = False
     loss: str = ""
 
     def row(self, conversation: Conversation, *, with_pictures: bool) -> dict[str, Any]:
@@ -113,17 +114,6 @@ def path_of(picture: str) -> str:
     return f"{IMAGES}/{picture}"
 
 
-def places_in(value: Any) -> int:
-    """How many pictures the messages in a row's value have places for."""
-    if isinstance(value, str):
-        return value.count(PLACE)
-    if isinstance(value, list):
-        return sum(map(places_in, value))
-    if isinstance(value, dict):
-        return int(value.get("type") == "image") + sum(map(places_in, value.values()))
-    return 0
-
-
 PROMPT_COMPLETION = RowShape(
     messages="prompt",
     completion="completion",
@@ -138,7 +128,12 @@ SHAPES = {
         pictures=Pictures.PARTS,
         loss="TRL compares the two completions alone",
     ),
-    "trl-grpo": RowShape(messages="prompt", pictures=Pictures.PARTS, loss="what is generated"),
+    "trl-grpo": RowShape(
+        messages="prompt",
+        pictures=Pictures.PARTS,
+        is_asked=True,
+        loss="the model is trained on what it generates",
+    ),
     "verl-sft": RowShape(
         unit=Unit.TRACE,
         container=Container.PARQUET,
@@ -152,7 +147,11 @@ SHAPES = {
         loss="the prompt is apart from the completion",
     ),
     "verl-rl": RowShape(
-        container=Container.PARQUET, messages="prompt", picture="image", loss="what is generated"
+        container=Container.PARQUET,
+        messages="prompt",
+        picture="image",
+        is_asked=True,
+        loss="the model is trained on what it generates",
     ),
     "llamafactory": RowShape(
         messages="conversations",
