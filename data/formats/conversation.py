@@ -215,6 +215,8 @@ def _answers(reply: Said) -> Iterator[tuple[str, str, Any]]:
 
 
 def _blocks(text: str) -> list[str]:
+    if "</" not in text:
+        return [text]
     return [found[2].strip() for found in RESULT.finditer(text)] or [text]
 
 

@@ -16,7 +16,9 @@ from typing import NamedTuple
 MAX_PICTURE = 64 * 2**20  # bytes
 DATA = re.compile(r"data:image/[\w.+-]+(?:;[\w=.+-]+)*;base64,", re.IGNORECASE)
 ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
-BARE = re.compile(r"iVBORw0KGgo|R0lGOD|UklGR|/9j/4")  # how pictures begin in base64, without a scheme
+BARE = re.compile(
+    r"iVBORw0KGgo|R0lGOD|UklGR|/9j/4"
+)  # how pictures begin in base64, without a scheme
 MAGIC = {
     b"\x89PNG\r\n\x1a\n": "png",
     b"\xff\xd8\xff": "jpg",

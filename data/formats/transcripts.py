@@ -25,16 +25,11 @@ MARKUP = re.compile(r"<\|im_start\|>(\w+)\n?|<\|start_header_id\|>(\w+)<\|end_he
 ENDS = re.compile(
     r"<\|im_end\|>|<\|eot_id\|>|<\|endoftext\|>|<\|end_of_text\|>|<\|begin_of_text\|>"
 )
-# A role alone on its line, where a turn can end: a thought may hold such a line, too.
-BARE = re.compile(
-    r"(?:\A|(?<=</tool_call>\n)|(?<=</search>\n)|(?<=</text_search>\n)|(?<=</answer>\n)|(?<=</tool_response>\n)"
-    r"|(?<=</information>\n))(system|user|assistant|tool)\n|\n(user|tool)\n(?=\s*<(?:tool_response|information)>)"
-    r"|\n(user|assistant)\n(?=\s*\Z)"
-)
-PROMPT = re.compile(
-    r"(?:\A|\n)(system|user|assistant|tool)\n"
-)  # whoever wrote a prompt did not think
-RESULT = re.compile(r"<(tool_response|information|result|observation)>(.*?)</\1>", re.DOTALL)
+ROLE = re.compile(r"\n(system|user|assistant|tool)\n")
+# Where a turn can end, or a result begins: a thought may hold a role alone on its line, too.
+CLOSED = re.compile(r"</(?:tool_call|search|text_search|answer|tool_response|information)>\s*\Z")
+OPENED = re.compile(r"\s*(?:<(?:tool_response|information)>|\Z)")
+RESULT = re.compile(r"<(tool_response|information|result|observation)>")
 VISION = re.compile(r"<\|vision_start\|>.*?<\|vision_end\|>|<image>|\[IMAGE \d+\]", re.DOTALL)
 MARKER = re.compile(r"\[IMAGE \d+\]")
 TAGGED = re.compile(r"<(?:think|thinking|reason|reasoning|search|tool_call|answer|text_search)\b")
@@ -92,29 +87,42 @@ def read_rollout(document: Raw) -> Trace:
 
 def messages_in_text(text: str, first: str) -> Iterator[Said]:
     """A string's messages; what stands before the first sign of a role is `first`'s."""
-    bare = PROMPT if first == USER and PROMPT.match(text) else BARE
-    pattern = MARKUP if MARKUP.search(text) else bare
+    has_markup = "<|" in text and MARKUP.search(text) is not None
     at, role = 0, first
-    for found in pattern.finditer(text):
-        yield from _message(text[at : found.start()], role)
-        at = found.end()
+    for found in MARKUP.finditer(text) if has_markup else _bare_roles(f"\n{text}", first):
+        start = found.start() if has_markup else max(found.start() - 1, 0)
+        yield from _message(text[at:start], role)
+        at = found.end() if has_markup else found.end() - 1
         role = ROLES.get(next(filter(None, found.groups())), SYSTEM)
     yield from _message(text[at:], role)
 
 
+def _bare_roles(text: str, first: str) -> Iterator[re.Match[str]]:
+    """Roles alone on their line; in what an agent wrote, only where a turn can end."""
+    is_prompt = (
+        first == USER and ROLE.match(text) is not None
+    )  # whoever wrote a prompt did not think
+    for found in ROLE.finditer(text):
+        before = text[max(found.start() - 40, 0) : found.start()]
+        if is_prompt or not before or CLOSED.search(before) or OPENED.match(text, found.end()):
+            yield found
+
+
 def _message(text: str, role: str) -> Iterator[Said]:
     """One message, or several where results stand in what the agent wrote."""
-    text = ENDS.sub("", text).strip()
+    text = (ENDS.sub("", text) if "<|" in text else text).strip()
     if role not in (ASSISTANT, TOOL):
         if text:
             yield Said(role, (Text(text),))
         return
     at = 0
-    for result in RESULT.finditer(text):
+    while (result := RESULT.search(text, at)) and (
+        end := text.find(f"</{result[1]}>", result.end())
+    ) >= 0:
         if text[at : result.start()].strip():
             yield Said(role, (Text(text[at : result.start()]),))
-        yield Said(TOOL, (Result(result[2].strip()),))
-        at = result.end()
+        yield Said(TOOL, (Result(text[result.end() : end].strip()),))
+        at = end + len(result[1]) + 3
     if text[at:].strip():
         yield Said(role, (Text(text[at:].strip()),))
 
