@@ -1,9 +1,11 @@
 """Traces as a person looks through them: pages of what was found, a trace laid out turn by turn, its pictures, the quarantine.
 
-A trace's text is anyone's: a picture that it names is shown only if it is one, and lies beside the file the trace came from.
+A trace's text is anyone's: a picture that it names is shown only if it is one, and lies where imports keep them, or beside the file
+the trace came from.
 """
 
 import json
+import re
 import warnings
 from dataclasses import dataclass
 from io import BytesIO
@@ -20,6 +22,7 @@ from ..data.traces import Action, Outcome, Trace, Turn
 PAGE = 25  # traces, turns or quarantined rows on a page
 PICTURE_BYTES = 20_000_000
 PICTURE_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP")
+KEPT = re.compile(r"[0-9a-f]{64}\.\w+")  # what an import calls a picture that it keeps
 CELL = 240  # characters of a text that stand in a list
 
 
@@ -101,10 +104,10 @@ def quarantine_page(store: Store, page: int) -> QuarantinePage:
     return QuarantinePage(tuple(rows), store.counts().quarantined)
 
 
-def laid_out(trace: Trace, first: int, count: int) -> list[TurnView]:
-    """Turns `first` (from 0) and following, `count` at most."""
+def laid_out(trace: Trace, first: int, count: int, kept: Path | None = None) -> list[TurnView]:
+    """Turns `first` (from 0) and following, `count` at most; `kept` is the folder of the store's pictures."""
     turns = trace.turns[first : first + count]
-    return [_view(trace, turn, number) for number, turn in enumerate(turns, start=first + 1)]
+    return [_view(trace, turn, number, kept) for number, turn in enumerate(turns, start=first + 1)]
 
 
 def told(outcome: Outcome | None) -> str:
@@ -117,11 +120,12 @@ def shorten(text: str) -> str:
     return line if len(line) <= CELL and len(text) <= 2 * CELL else f"{line[:CELL]} …"
 
 
-def picture(trace: Trace, name: str) -> Picture:
-    """The picture `name` of a trace, if it is one and lies in the folder of the trace's file or below."""
-    folder = Path(trace.file).parent
+def picture(trace: Trace, name: str, kept: Path | None = None) -> Picture:
+    """The picture `name` of a trace, if it is one and was kept by its hash, or lies in the folder of the trace's file or below."""
+    is_kept = kept is not None and KEPT.fullmatch(name) is not None and (kept / name).is_file()
+    folder = kept if kept is not None and is_kept else Path(trace.file).parent
     try:
-        if not trace.file or "://" in name:
+        if not (trace.file or is_kept) or "://" in name:
             return Picture(name, None, "it lies elsewhere, and nothing is fetched")
         path = (folder / name).resolve()
         if not path.is_relative_to(folder.resolve()):
@@ -147,11 +151,11 @@ def _is_picture(content: bytes) -> bool:
     return True
 
 
-def _view(trace: Trace, turn: Turn, number: int) -> TurnView:
+def _view(trace: Trace, turn: Turn, number: int, kept: Path | None) -> TurnView:
     observations = (*turn.observations, *("" for _ in turn.actions[len(turn.observations) :]))
     exchanges = [Exchange(_written(a), o) for a, o in zip(turn.actions, observations, strict=False)]
     exchanges += [Exchange("", o) for o in turn.observations[len(turn.actions) :]]
-    pictures = tuple(picture(trace, name) for name in turn.images)
+    pictures = tuple(picture(trace, name, kept) for name in turn.images)
     return TurnView(number, turn.thoughts, tuple(exchanges), pictures)
 
 

@@ -5,6 +5,7 @@ Picks by shared words, since a screen must not wait for an embedder. All texts a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from ..data.candidates import Candidate
@@ -14,6 +15,7 @@ from ..data.render import render_action, render_trace
 from ..data.store import Store
 from ..data.traces import Trace, Turn
 from .browsing import Picture, picture
+from .importing import pictures_beside
 from .likeness import nearest_by_words, word_likeness
 
 LOOKED_AT = 24  # support turns read for one candidate
@@ -27,6 +29,7 @@ class EvidenceTurn:
 
     trace: Trace
     index: int
+    kept: Path | None = None  # the folder of the store's pictures
 
     @property
     def turn(self) -> Turn:
@@ -49,12 +52,13 @@ class EvidenceTurn:
     @property
     def pictures(self) -> tuple[Picture, ...]:
         """What the turn names as its pictures."""
-        return tuple(picture(self.trace, name) for name in self.turn.images)
+        return tuple(picture(self.trace, name, self.kept) for name in self.turn.images)
 
     @property
     def pictures_of_trace(self) -> tuple[Picture, ...]:
         """Those of all turns, in their order."""
-        return tuple(picture(self.trace, name) for turn in self.trace.turns for name in turn.images)
+        names = (name for turn in self.trace.turns for name in turn.images)
+        return tuple(picture(self.trace, name, self.kept) for name in names)
 
     @property
     def whole(self) -> str:
@@ -153,7 +157,7 @@ def read_turn(store: Store, id: str) -> EvidenceTurn | None:
         return None
     if not index.isdecimal() or int(index) >= len(trace.turns):
         return None
-    return EvidenceTurn(trace, int(index))
+    return EvidenceTurn(trace, int(index), pictures_beside(store.database.location))
 
 
 def _exchange(turn: Turn) -> str:

@@ -1,6 +1,7 @@
 """Look through the store's traces: search them or their thoughts, open one, see what could not be used. Decides nothing."""
 
 from hashlib import sha256
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
@@ -13,6 +14,7 @@ from ..data.traces import Outcome, Trace
 from . import browsing, cards
 from .browsing import Hits, TurnView
 from .charts import legible
+from .importing import pictures_beside
 
 
 class Asked(NamedTuple):
@@ -142,13 +144,13 @@ def _open(store: Store) -> None:
             *(f"{browsing.shown_path(trace.file)}, {trace.position}", trace.id),
         )
         st.text(legible(" · ".join(filter(None, facts))))
-    _turns(trace)
+    _turns(trace, pictures_beside(store.database.location))
 
 
-def _turns(trace: Trace) -> None:
+def _turns(trace: Trace, kept: Path | None) -> None:
     pages = -(-len(trace.turns) // TURNS)
     page = st.pagination(pages, key=f"turns-{trace.id}") if pages > 1 else 1
-    for view in browsing.laid_out(trace, TURNS * (page - 1), TURNS):
+    for view in browsing.laid_out(trace, TURNS * (page - 1), TURNS, kept):
         with st.container(border=True, gap="xsmall"):
             _turn(view, f"{trace.id}-{view.number}")
 

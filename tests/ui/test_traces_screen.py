@@ -95,6 +95,19 @@ def test_a_turn_is_laid_out_with_what_came_back_from_each_action():
     assert [view.number for view in laid_out(run, 1, 10)] == [2]
 
 
+def test_a_picture_that_an_import_kept_is_shown_by_its_hash(tmp_path):
+    kept = tmp_path / "store.images"
+    kept.mkdir()
+    name = f"{'0' * 64}.png"
+    Image.new("RGB", (8, 8)).save(kept / name)
+    run = Trace("Q?", (Turn(("I look.",), images=(name,)),), file="gone/a.jsonl")
+
+    assert picture(run, name, kept).content == (kept / name).read_bytes()
+    assert laid_out(run, 0, 1, kept)[0].pictures[0].content is not None
+    assert picture(run, name).content is None
+    assert picture(run, f"../{name}", kept).content is None
+
+
 @pytest.fixture
 def folder(tmp_path) -> Path:
     (tmp_path / "runs").mkdir()
