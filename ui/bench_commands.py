@@ -167,7 +167,7 @@ def bench(
         modes=modes,
         source=source,
         limit=limit or None,
-        fewer={one: fewer for one in modes if one.value not in MODES} if fewer else {},
+        fewer=fewer or None,
         seed=seed,
         limits={limit: value for limit, value in limits.items() if value is not None},
         is_listed=listed,

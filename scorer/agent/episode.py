@@ -43,7 +43,7 @@ class Stop(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """Turns, and tokens that a free thought, an action, an observation and the whole context may take."""
+    """Turns, and tokens that a free thought, an action (its beginning, where it is given, apart), an observation and the whole context may take."""
 
     turns: int = 4
     thought_tokens: int = 64
@@ -216,8 +216,7 @@ class Agent:
     def _act(self, session: Session) -> tuple[str, int]:
         """The text up to the end of its action, and how many tokens were decoded for it."""
         beginning = self._begin(session)
-        most = self.limits.action_tokens - len(beginning)
-        decoded = session.decode(Decoding(most, ENDS))
+        decoded = session.decode(Decoding(self.limits.action_tokens, ENDS))
         text = self.model.decode((*beginning, *decoded.ids))
         ends = [text.find(end) + len(end) for end in ENDS if end in text]
         return text[: min(ends)] if ends else text, len(beginning) + len(decoded.ids)

@@ -235,3 +235,10 @@ def test_agreement_is_counted_turn_by_turn_and_resumed(tmp_path):
     assert told["constant"] == pytest.approx(4 / 6)
     assert set(told["select_against"]) == {"think", "none"}
     assert all(one["value"] == 0 for one in told["select_against"].values())
+
+
+def test_fewer_questions_are_for_all_but_the_two_that_are_compared():
+    plan = replace(PLAN, modes=(Mode.SELECT, Mode.THINK, Mode.DRAFT), fewer=2, limit=3, sizes=(1,))
+    asked = {label: sum(plan.asks(label, place) for place in range(9)) for label in plan.labels(9)}
+
+    assert asked == {"select": 3, "think": 3, "draft": 2, "select@1": 2}

@@ -12,6 +12,7 @@ from ...scorer.agent.thinking import LEAST_LOG_Z, Mode
 
 Json = dict[str, Any]
 SEVEN = "seven"
+WHOLE = (Mode.SELECT, Mode.THINK)  # the modes that are compared above all
 AT = "@"  # select@4: from the set's first four
 
 
@@ -45,7 +46,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class BenchPlan:
-    """How many questions a benchmark and mode (`fewer` by mode, where it is given), and how they are asked.
+    """How many questions a benchmark and mode (`fewer` in all but select and think, where it is given), and how they are asked.
 
     `limits` changes some of the benchmark's own. None leaves `is_listed` (the set's texts stand before each question, in modes that choose from them), `is_guided` (an action
     begins as one of those that the benchmark knows) and `prompt` to the benchmark. `sizes`: select from the set's first so many, too.
@@ -55,7 +56,7 @@ class BenchPlan:
     modes: tuple[Mode, ...]
     source: str | None = None  # of recorded runs; None: all of the store's
     limit: int | None = 100
-    fewer: Mapping[Mode, int] = field(default_factory=dict)
+    fewer: int | None = None
     seed: int = 0
     limits: Mapping[str, int] = field(default_factory=dict)
     least_log_z: float = LEAST_LOG_Z
@@ -74,7 +75,7 @@ class BenchPlan:
 
     def asks(self, label: str, place: int) -> bool:
         """Whether the question at this place is played in the mode."""
-        mosts = (self.limit, self.fewer.get(mode_of(label)))
+        mosts = (self.limit, None if label in WHOLE else self.fewer)
         return all(place < most for most in mosts if most)
 
 

@@ -168,3 +168,16 @@ def test_a_selected_thought_stands_in_the_context_as_a_generated_one_would():
     assert seen[0] == f"Question: What is the capital?\n<thinking>{text}</thinking>"
     assert found.turns[0].thought.generated == 0
     assert found.turns[0].thought.injected == len(library.compiled.ids[TEXTS.index(text)])
+
+
+def test_a_beginning_that_is_given_takes_no_token_of_the_action():
+    """What is decoded is bounded, not what is put in."""
+    beginning = '<tool_call>{"name": "search", "arguments": {"query": "'
+    model = tiny_model()
+    one = Agent(
+        model, Silent(), {}, Limits(action_tokens=5), beginnings=(tuple(model.encode(beginning)),)
+    )
+    turn = play(one).turns[0]
+
+    assert turn.action_tokens == len(model.encode(beginning)) + 5
+    assert turn.action_text.startswith(beginning)
