@@ -6,11 +6,12 @@ tightly or nested twice is refused and named. An Inspect log (.eval) is an archi
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from shutil import copyfileobj
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from .documents import DAMAGED, Broken, Document, damage_of, documents_in
@@ -98,7 +99,9 @@ def _whole_text(data: bytes, limit: int) -> Entries:
         yield Document(1, text, beginning(text))
 
 
-def _archive(open_raw: Open, name: str, *, is_inner: bool) -> Iterator[Content | Refused]:
+def _archive(
+    open_raw: Callable[[], AbstractContextManager[Any]], name: str, *, is_inner: bool
+) -> Iterator[Content | Refused]:
     """The members of a ZIP, in the order of their names."""
     try:
         with open_raw() as stream, ZipFile(stream) as archive:
@@ -131,7 +134,7 @@ def _within(
         with SpooledTemporaryFile(IN_MEMORY) as copy:
             with archive.open(member) as stream:
                 copyfileobj(stream, copy)
-            yield from _archive(lambda: _rewound(copy), name, is_inner=True)
+            yield from _archive(lambda: nullcontext(copy), name, is_inner=True)
     elif bare.endswith(PARQUET):
         with SpooledTemporaryFile(IN_MEMORY) as copy:
             with archive.open(member) as stream:
@@ -168,27 +171,6 @@ def _json(archive: ZipFile, member: ZipInfo, limit: int) -> Document | Broken:
         return Broken(1, str(damage))
     except (*DAMAGED, NotImplementedError, RuntimeError) as error:
         return Broken(1, _zip_damage(error))
-
-
-def _rewound(stream: Any) -> IO[bytes]:
-    stream.seek(0)
-    return _Kept(stream)
-
-
-class _Kept:
-    """A stream whose `close` leaves it open, so that it can be read again."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def __enter__(self) -> "_Kept":
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        pass
 
 
 def _member(member: ZipInfo) -> str:

@@ -218,7 +218,7 @@ def _written_calls(content: Any) -> Iterator[Part]:
 
 
 def _result(raw: Raw, parts: list[Part]) -> Result:
-    ids = ("tool_call_id", "tool_use_id", "toolCallId", "call_id", "id")
+    ids: tuple[str, ...] = ("tool_call_id", "tool_use_id", "toolCallId", "call_id", "id")
     if raw.get("role") or raw.get("type") == "tool" or raw.get("from"):
         ids = ids[:-1]  # a message's own id names the message
     id = next((raw[key] for key in ids if raw.get(key)), None)

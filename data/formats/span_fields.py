@@ -236,7 +236,8 @@ def _message(one: Raw) -> Iterator[Raw]:
 
 def _phoenix(one: Raw) -> Raw:
     """OpenInference's message: its contents and calls are wrapped in objects of one name each."""
-    message = one.get("message") if isinstance(one.get("message"), dict) else one
+    inner = one.get("message")
+    message: Raw = inner if isinstance(inner, dict) else one
     contents = [
         _phoenix_part(part.get("message_content") or part)
         for part in _listed(message.get("contents"))

@@ -59,7 +59,7 @@ def is_completion(document: Any) -> bool:
     texts = [one for one in (prompt, written) if isinstance(one, str)]
     if len(lists) + len(texts) != 2 or not are_messages:
         return False
-    return isinstance(written, list) or TAGGED.search(written) is not None
+    return isinstance(written, list) or TAGGED.search(str(written)) is not None
 
 
 def is_tagged_text(document: Any) -> bool:
