@@ -13,6 +13,9 @@ from ..traces import Action, Outcome, Turn
 from .outcomes import closing_outcome, is_closing
 
 LABEL = re.compile(r"^(Thought|Action|Observation)(?: \d+)?:", re.MULTILINE)
+LINE = re.compile(
+    rf"\n{LABEL.pattern[1:]}"
+)  # the same; a line end is found faster than a line's beginning
 BRACKETED = re.compile(r"([\w.-]+)\s*\[(.*)\]", re.DOTALL)  # to the last bracket: x may hold some
 OPEN = re.compile(r"([\w.-]+)\s*\[(.*)", re.DOTALL)  # a model that stopped before the bracket
 BARE = re.compile(r"([\w.-]+)(?:[ \t]*\n[ \t]*Action Input:)?\s*(.*)", re.DOTALL)
@@ -27,7 +30,7 @@ class Piece(NamedTuple):
 
 def pieces(text: str) -> Iterator[Piece]:
     """The text cut at its labels, in order; empty pieces are left out."""
-    parts = ["", *LABEL.split(text)]  # label and text by turns
+    parts = ["", *LINE.split(f"\n{text}")]  # label and text by turns
     labelled = zip(parts[::2], map(str.strip, parts[1::2]), strict=True)
     return (Piece(label, text) for label, text in labelled if text)
 

@@ -16,6 +16,8 @@ MAX_RATIO = 500  # agents' logs repeat themselves and may shrink to a hundredth;
 MAX_TOTAL = 64 * 2**30  # bytes of one file or archive, unpacked
 FREE = 64 * 2**20  # bytes that may come of whatever little: a ratio of small numbers says nothing
 
+BUFFER = 2**18  # bytes read at once
+
 Open = Callable[[], IO[bytes]]
 
 
@@ -57,7 +59,7 @@ def too_much(packed: int) -> str:
 
 def opened(path: Path) -> IO[bytes]:
     """The file's bytes, unpacked where they are packed; by content: some tools unpack without renaming."""
-    return unpacked(lambda: path.open("rb"), lambda: path.stat().st_size)
+    return unpacked(lambda: path.open("rb", BUFFER), lambda: path.stat().st_size)
 
 
 def unpacked(open_raw: Open, size: Callable[[], int]) -> IO[bytes]:
@@ -70,7 +72,7 @@ def unpacked(open_raw: Open, size: Callable[[], int]) -> IO[bytes]:
         packed = _zstd(open_raw())
     else:
         return open_raw()
-    return io.BufferedReader(Capped(packed, size()), 2**16)
+    return io.BufferedReader(Capped(packed, size()), BUFFER)
 
 
 def bare_name(name: str) -> str:

@@ -139,7 +139,9 @@ def _decoded(text: str, start: int) -> _Decoded:
     """The value that begins at `start`. JSONDecodeError passes through: more text may mend it."""
     try:
         value, end = DECODER.raw_decode(text, start)
-        if any(text.find(escape, start, end) >= 0 for escape in SURROGATE_ESCAPES):
+        if text.find("\\u", start, end) >= 0 and any(
+            text.find(one, start, end) >= 0 for one in SURROGATE_ESCAPES
+        ):
             value = _without_surrogates(value)
         return _Decoded(value, end)
     except RecursionError as error:
