@@ -49,6 +49,8 @@ class Loader:
             try:
                 with _within(exported.folder):
                     check.note("", self.loads(exported, tokenizer))
+            except ImportError as error:  # the trainer's own trouble
+                check.skipped = f"{self.package} cannot be imported ({error})"
             except FAILURES as error:
                 told = str(error).strip().splitlines()
                 check.note("", [f"{type(error).__name__}: {told[0] if told else ''}"])
