@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from speaking_models import speaking_model
+from sqlmodel import select
 from tiny_folders import PICTURE_TOKENS, byte_tokenizer, save_folder, save_seeing_folder
 from writer_server import DROP, HALF, WriterServer
 
@@ -17,6 +18,7 @@ from forethought.data.benchmarks.question import ImageSource, Question
 from forethought.data.candidates import RESERVED, Candidate, CandidateSet
 from forethought.data.errors import InvalidCandidate
 from forethought.data.store import Store
+from forethought.data.tables import DocumentRow
 from forethought.scorer.agent.episode import Agent, Limits, Stop
 from forethought.scorer.agent.judge import Judge
 from forethought.scorer.agent.thinking import Freedom, Library, Mode, thinker_of
@@ -84,6 +86,11 @@ def bench(folder: Path, model, rows: list[dict], candidate_set=HARMLESS, **chang
     return Bench(store, candidate_set, model, plan, folder / "out", ends=ends, **changes)
 
 
+def documents_of(store: Store) -> int:
+    with store.database.reading() as session:
+        return len(session.exec(select(DocumentRow)).all())
+
+
 def test_hostile_questions_and_candidates_are_played_in_every_mode_and_kept(tmp_path, model):
     texts = [" ".join(HOSTILE[n::3]) for n in range(3)] + [LONG]
     rows = [
@@ -92,6 +99,7 @@ def test_hostile_questions_and_candidates_are_played_in_every_mode_and_kept(tmp_
     ]
     running = bench(tmp_path, model, rows, CandidateSet("set", SENTENCES))
     report = running.run()
+    stored = documents_of(running.store)
     again = bench(tmp_path, model, rows, CandidateSet("set", SENTENCES)).run()
 
     for mode in MODES:
@@ -100,6 +108,7 @@ def test_hostile_questions_and_candidates_are_played_in_every_mode_and_kept(tmp_
         assert sum(found["stops"].values()) == len(texts)
         assert found["stops"][Stop.CONTEXT_LIMIT] >= 1, "the long one"
     assert again == report, "nothing was played again"
+    assert documents_of(running.store) == stored == 1, "nor stored again"
     assert json.loads((tmp_path / "out" / "report.json").read_text("utf-8"))
     assert running.store.check() == []
 

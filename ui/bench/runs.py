@@ -69,8 +69,9 @@ class Bench:
             one["agreement"] for one in report["benchmarks"].values() if "agreement" in one
         ]:
             report["agreement"] = agreed[0]
-        self.store.put(KIND, self.candidate_set.name, report)
         told = json.dumps(report, indent=2, ensure_ascii=False)
+        if json.loads(told) != self.store.document(KIND, self.candidate_set.name):
+            self.store.put(KIND, self.candidate_set.name, report)
         write_whole(self.out / REPORT, f"{told}\n")
         return report
 
