@@ -25,6 +25,8 @@ TEXT = (".txt", ".log")
 PARQUET = (".parquet",)
 ARCHIVES = (".zip", ".eval")
 NO_ENDING = f"not one of {', '.join((*JSON, *TEXT, *PARQUET, *ARCHIVES))} (or .gz or .zst of them)"
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
+A_PICTURE = "a picture; kept where a trace names it"
 LOOKS_JSON = re.compile(r'\ufeff?\s*(?:\{|\[\s*[\[{"\]])')
 SAMPLES, HEADER = "samples/", "header.json"
 IN_MEMORY = 2**23  # bytes of an archive within an archive
@@ -71,7 +73,7 @@ def _content(name: str, open_stream: Open) -> Content | Refused:
         return Content(
             name, lambda is_document, limit: _text(open_stream, bare, is_document, limit)
         )
-    return Refused(name, NO_ENDING)
+    return Refused(name, A_PICTURE if bare.endswith(PICTURES) else NO_ENDING)
 
 
 def _text(open_stream: Open, name: str, is_document: IsDocument, limit: int) -> Entries:
@@ -81,7 +83,7 @@ def _text(open_stream: Open, name: str, is_document: IsDocument, limit: int) -> 
             start = stream.read(PREVIEW)
             if not LOOKS_JSON.match(start.decode("utf-8", "replace")):
                 data = start + stream.read(limit + 1 - len(start))
-                yield from _whole_text(data, limit)
+                yield from _whole_text(data, is_document, limit)
                 return
     except DAMAGED as error:
         yield Broken(1, damage_of(error))
@@ -89,14 +91,13 @@ def _text(open_stream: Open, name: str, is_document: IsDocument, limit: int) -> 
     yield from documents_in(open_stream, name, is_document, limit)
 
 
-def _whole_text(data: bytes, limit: int) -> Entries:
-    if len(data) > limit:
-        yield Broken(
-            1, f"longer than {limit:,} bytes", beginning(data[:PREVIEW].decode("utf-8", "replace"))
-        )
-    elif data.strip():
-        text = data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
+def _whole_text(data: bytes, is_document: IsDocument, limit: int) -> Entries:
+    """Of a text that is too long, its beginning is looked at: other programs' logs are no loss."""
+    text = data[:limit].decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    if len(data) <= limit and text.strip():
         yield Document(1, text, beginning(text))
+    elif len(data) > limit and is_document(text):
+        yield Broken(1, f"longer than {limit:,} bytes", beginning(text))
 
 
 def _archive(

@@ -18,7 +18,7 @@ from .prompt import question_in
 from .tags import Tagged, tagged
 
 THINK = "think"
-RESULT = re.compile(r"<(tool_response|information)>(.*?)</\1>", re.DOTALL)
+RESULT = re.compile(r"<(tool_response|information)>")
 PLACE = re.compile("<image>")
 UNPARSED, UNSEEN = "arguments_unparsed", "image_unseen"
 
@@ -215,9 +215,15 @@ def _answers(reply: Said) -> Iterator[tuple[str, str, Any]]:
 
 
 def _blocks(text: str) -> list[str]:
-    if "</" not in text:
-        return [text]
-    return [found[2].strip() for found in RESULT.finditer(text)] or [text]
+    """The result blocks in a text, or the text."""
+    found: list[str] = []
+    at = 0
+    while (opening := RESULT.search(text, at)) and (
+        end := text.find(f"</{opening[1]}>", opening.end())
+    ) >= 0:
+        found.append(text[opening.end() : end].strip())
+        at = end
+    return found or [text]
 
 
 def _reply(text: str, replies: Sequence[Said]) -> Action:

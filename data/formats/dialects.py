@@ -130,6 +130,7 @@ def _content(raw: Raw) -> Any:
 
 def _part(part: Raw) -> Iterator[Part]:
     kind = part.get("type")
+    kind = kind if isinstance(kind, str) else None
     if kind in TEXTS:
         yield Text(_first_text(part, "text", "value", "content", "refusal"))
     elif kind in IMAGES:

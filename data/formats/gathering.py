@@ -56,13 +56,14 @@ class Gathered(NamedTuple):
 class Gatherer:
     """Takes parts as they come and gives runs when all are there."""
 
-    _file: IO[bytes] = field(default_factory=TemporaryFile)
+    _file: IO[bytes] | None = None
     _places: dict[Key, list[Place]] = field(default_factory=dict)
     _origins: dict[Key, Origin] = field(default_factory=dict)
     _end: int = 0
 
     def add(self, key: Key, part: Any, origin: Origin) -> None:
         data = json.dumps(part).encode()
+        self._file = self._file or TemporaryFile()
         self._file.write(data)
         self._places.setdefault(key, []).append(Place(self._end, len(data)))
         self._origins.setdefault(key, origin)
@@ -74,8 +75,10 @@ class Gatherer:
             size = sum(place.length for place in places)
             document = {key.parts: list(map(self._part, places))} if size <= MAX_RUN else None
             yield Gathered(self._origins[key], key.run, document, size)
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def _part(self, place: Place) -> Any:
+        assert self._file is not None
         self._file.seek(place.start)
         return json.loads(self._file.read(place.length))

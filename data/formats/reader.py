@@ -134,7 +134,7 @@ class _Reading:
             yield Quarantined(origin.name, position, entry.reason, entry.raw)
             return
         if (gathering := self._gathering_of(entry.value)) is not None:
-            self._gather(origin, gathering, entry.value)
+            yield from self._gather(origin, gathering, entry)
         elif (row := _row_of(entry.value, self.rows)) is not None:
             yield from self._traces(origin, entry, row)
         else:
@@ -175,10 +175,14 @@ class _Reading:
             repairs=repairs,
         )
 
-    def _gather(self, origin: Origin, gathering: Gathering, value: Any) -> None:
-        for part in gathering.parts(value):
-            key = Key(gathering.name, part.run or origin.name)
-            self.gatherer.add(key, part.value, origin)
+    def _gather(self, origin: Origin, gathering: Gathering, entry: Document) -> Iterator[Found]:
+        try:
+            for part in gathering.parts(entry.value):
+                key = Key(gathering.name, part.run or origin.name)
+                self.gatherer.add(key, part.value, origin)
+        except UNREADABLE as error:
+            reason = f"not what {gathering.name} says: {type(error).__name__}: {error}"
+            yield Quarantined(origin.name, entry.position, reason, entry.raw)
 
     def _gathering_of(self, value: Any) -> Gathering | None:
         return next((one for one in self.gatherings if one.detects(value)), None)

@@ -47,10 +47,14 @@ def tagged(text: str) -> Tagged:
     """Thoughts, actions and the rest of an assistant's text, in order."""
     found = Tagged()
     at = _implied_thought(text, found)
+    last = max((closing.start() for closing in CLOSING.finditer(text)), default=-1)
     while opening := ANY_OPENING.search(text, at):
         _add(found.rest, text[at : opening.start()])
         if opening[1] is None:
-            at = _take_thought(text, opening.end(), found)
+            is_closed = (
+                last >= opening.end()
+            )  # known beforehand, so that a text is looked through once
+            at = _take_thought(text, opening.end(), found, is_closed=is_closed)
         else:
             at = _take_action(text, opening, found)
     _add(found.rest, text[at:])
@@ -68,13 +72,12 @@ def _implied_thought(text: str, found: Tagged) -> int:
     return closing.end()
 
 
-def _take_thought(text: str, start: int, found: Tagged) -> int:
+def _take_thought(text: str, start: int, found: Tagged, *, is_closed: bool) -> int:
     """To the closing tag; without one to the next action; without that to the end."""
-    closing = CLOSING.search(text, start)
-    action = ACTION.search(text, start)
-    if closing:
+    if is_closed and (closing := CLOSING.search(text, start)):
         _add(found.thoughts, text[start : closing.start()])
         return closing.end()
+    action = ACTION.search(text, start)
     end = action.start() if action else len(text)
     _add(found.thoughts, text[start:end])
     found.repairs.append("implied_close")

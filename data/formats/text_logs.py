@@ -5,12 +5,12 @@ Knows these two layouts. Reflections are about an earlier run, not a step before
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..traces import Action, Outcome, Trace
 from .conversation import Conversation
 from .parts import ASSISTANT, TOOL, USER, Call, Part, Picture, Reasoning, Result, Said, Text
-from .react import Run, pieces
+from .react import Run, action_in, pieces
 
 SECTION = re.compile(r"^-{5,} BEGIN (CORRECT|INCORRECT|HALTED) AGENTS -{5,}$", re.MULTILINE)
 ASKED = re.compile(r"(?:\A|(?<=\n\n))Question:[ \t]*")
@@ -24,11 +24,9 @@ TRIAL = re.compile(r"^#{5,}\s*(?:^BEGIN TRIAL.*)?", re.MULTILINE)
 OUTCOMES = {"CORRECT": Outcome.SUCCESS, "INCORRECT": Outcome.FAILURE, "HALTED": Outcome.FAILURE}
 
 COLOUR = re.compile("\x1b\\[[0-9;]*m")
-PRINTED = re.compile(
-    r"^\[image: ([^\n]+)\]$|^<(query|think|problem|search|code|answer)>(.*?)</\2>[ \t]*$",
-    re.DOTALL | re.MULTILINE,
+MARK = re.compile(
+    r"^(?:\[image: ([^\n]+)\]$|<(query|think|problem|search|code|answer)>)", re.MULTILINE
 )
-TOOLS = {"search": "search", "code": "code"}
 NO_ACTION = "{'none'}"
 RULER = re.compile(r"^#{10,}$", re.MULTILINE)
 
@@ -59,8 +57,6 @@ def _reflexion_run(block: str, outcome: Outcome) -> Trace:
 
 
 def _lower(text: str) -> Action | None:
-    from .react import action_in
-
     action = action_in(text)
     return Action(action.name.lower(), action.arguments) if action else None
 
@@ -70,7 +66,7 @@ def is_arft_log(document: Any) -> bool:
     return (
         isinstance(document, str)
         and "<think>" in document
-        and PRINTED.match(COLOUR.sub("", document).lstrip("#\n")) is not None
+        and MARK.match(COLOUR.sub("", document).lstrip("#\n")) is not None
     )
 
 
@@ -96,10 +92,9 @@ def _printed(case: str) -> Iterator[Said]:
     parts: list[Part] = []
     at = 0
     has_asked = False
-    for found in PRINTED.finditer(case):
-        between = case[at : found.start()].strip()
-        at = found.end()
-        image, tag, content = found[1], found[2], (found[3] or "").strip()
+    for start, end, image, tag, content in _marks(case):
+        between = case[at:start].strip()
+        at = end
         if between and not has_asked:
             yield Said(USER, (*parts, Text(between)))
             parts, has_asked = [], True
@@ -123,6 +118,27 @@ def _printed(case: str) -> Iterator[Said]:
                 yield from _acted(parts)
                 return
     yield from _acted(parts)
+
+
+class Mark(NamedTuple):
+    """A picture's place, or a tag with what it holds, and where it stands."""
+
+    start: int
+    end: int
+    image: str | None
+    tag: str | None
+    content: str
+
+
+def _marks(case: str) -> Iterator[Mark]:
+    at = 0
+    while found := MARK.search(case, at):
+        closing = f"</{found[2]}>"
+        end = found.end() if found[1] else case.find(closing, found.end())
+        if end < 0:
+            return
+        at = end if found[1] else end + len(closing)
+        yield Mark(found.start(), at, found[1], found[2], case[found.end() : end].strip())
 
 
 def _acted(parts: list[Part]) -> Iterator[Said]:

@@ -180,6 +180,15 @@ def test_a_log_that_holds_json_is_read_as_json_and_prose_is_passed_over(tmp_path
     assert lost(found) == []
 
 
+def test_a_text_that_is_too_long_is_told_where_it_holds_runs_and_passed_over_where_not(tmp_path):
+    written(tmp_path, "a.log", b"------------- BEGIN CORRECT AGENTS -------------\n" + b"x" * 2000)
+    written(tmp_path, "b.log", b"server started\n" * 200)
+    found = list(read_traces([tmp_path], max_bytes=1000))
+
+    assert lost(found) == [("a.log", "longer than 1,000 bytes")]
+    assert [one.file.rsplit("/", 1)[-1] for one in found if isinstance(one, Skipped)] == ["b.log"]
+
+
 def test_an_inspect_archive_gives_its_samples_with_the_headers_model(tmp_path):
     asked = [{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "He."}]
     samples = {
