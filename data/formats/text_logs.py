@@ -66,6 +66,7 @@ def is_arft_log(document: Any) -> bool:
     return (
         isinstance(document, str)
         and "<think>" in document
+        and "</think>" in document
         and MARK.match(COLOUR.sub("", document).lstrip("#\n")) is not None
     )
 

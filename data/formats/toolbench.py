@@ -96,25 +96,19 @@ def is_toolbench_chain(document: Any) -> bool:
 def read_toolbench_chain(document: Mapping[str, Any]) -> Trace:
     turns: list[Turn] = []
     repairs: list[str] = []
-    said = ""
+    said, is_cut = "", False
     for node in _chain(document["answer"]["answer_details"]):
         message = str(node.get("message") or "")
         if node.get("role") == "assistant":
-            turns += [_alone(said)] if said else []
-            said = message.strip()
+            turns += [Turn((said,), is_cut=is_cut)] if said else []
+            said, is_cut = message.strip(), len(message) == CUT
         elif node.get("role") == "tool":
             name, arguments, response = _called(message)
             repairs += [UNPARSED] if is_broken(arguments) else []
-            turns.append(
-                Turn(
-                    (said,) if said else (),
-                    (action_of(name, arguments),),
-                    (response,),
-                    is_cut=len(said) == CUT,
-                )
-            )
-            said = ""
-    turns += [_alone(said)] if said else []
+            thoughts = (said,) if said else ()
+            turns.append(Turn(thoughts, (action_of(name, arguments),), (response,), is_cut=is_cut))
+            said, is_cut = "", False
+    turns += [Turn((said,), is_cut=is_cut)] if said else []
     method = document["answer"].get("method")
     return Trace(
         document["query"].strip(),
@@ -131,10 +125,6 @@ def _chain(nodes: Sequence[Node]) -> Iterator[Node]:
         node = waiting.pop()
         yield node
         waiting += reversed(node.get("next") or [])
-
-
-def _alone(said: str) -> Turn:
-    return Turn((said,), is_cut=len(said) == CUT)
 
 
 class _Called(NamedTuple):

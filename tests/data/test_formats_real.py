@@ -73,7 +73,7 @@ def test_a_chains_calls_are_cut_where_its_authors_cut_them():
 
     assert trace.run == "1103"
     assert cut.is_cut
-    assert len(cut.thoughts[0]) == 100
+    assert len(cut.thoughts[0]) <= 100
 
 
 def test_no_action_wanted_is_no_action_and_both_thoughts_are_kept():
