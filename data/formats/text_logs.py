@@ -90,34 +90,28 @@ def _cases(text: str) -> Iterator[str]:
 
 def _printed(case: str) -> Iterator[Said]:
     """What was printed, as messages: text between the agent's tags is the question first, then what a tool gave."""
-    parts: list[Part] = []
-    at = 0
+    shown: list[Part] = []  # before the question
+    parts: list[Part] = []  # of the turn that is being written
     has_asked = False
-    for start, end, image, tag, content in _marks(case):
-        between = case[at:start].strip()
-        at = end
-        if between and not has_asked:
-            yield Said(USER, (*parts, Text(between)))
-            parts, has_asked = [], True
-        elif between:
+    at = 0
+    for mark in _marks(case):
+        between, at = case[at : mark.start].strip(), mark.end
+        question = mark.content if mark.tag == "query" else between
+        if question and not has_asked:
+            has_asked = True
+            yield Said(USER, (*shown, Text(question)))
+        elif between or (mark.image and has_asked):
             yield from _acted(parts)
             parts = []
-            yield Said(TOOL, (Result(between),))
-        if image:
-            yield from _acted(parts) if has_asked else ()
-            parts = [] if has_asked else parts
-            picture = Picture(image.strip())
-            parts = [] if has_asked else [*parts, picture]
-            if has_asked:
-                yield Said(TOOL, (Result("", pictures=(picture,)),))
-        elif tag == "query":
-            yield Said(USER, (*parts, Text(content)))
-            parts, has_asked = [], True
-        elif not (tag == "problem" and content == NO_ACTION):
-            parts.append(_part(tag, content))
-            if tag == "answer":
-                yield from _acted(parts)
-                return
+            pictures = (Picture(mark.image),) if mark.image else ()
+            yield Said(TOOL, (Result(between, pictures=pictures),))
+        elif mark.image:
+            shown.append(Picture(mark.image))
+        if mark.tag in (None, "query") or (mark.tag == "problem" and mark.content == NO_ACTION):
+            continue
+        parts.append(_part(mark.tag, mark.content))
+        if mark.tag == "answer":
+            break
     yield from _acted(parts)
 
 
