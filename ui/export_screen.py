@@ -2,12 +2,15 @@
 
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import streamlit as st
 
 from ..data.candidates import CandidateSet
 from ..data.errors import ForethoughtError
-from ..data.exports.dialects import DIALECTS, Dialect, ExportInputs, bundle_of
+from ..data.exports.dialects import DIALECTS, Dialect, bundle_of
+from ..data.exports.export_inputs import ExportInputs
+from ..data.exports.row_shape import IMAGES
 from ..data.store import Store
 from . import cards, runs_screen
 from .access import Right
@@ -15,6 +18,14 @@ from .jobs import Job, State
 from .runs import ExportRun
 
 PREVIEW_LINES, PREVIEW_CHARACTERS = 12, 4_000
+OUT_FOLDER = "out"
+BINARY = {".parquet": "Rows in parquet, which other programs show."}
+LABELS = {
+    "": "assigned: by the rule, where the action is as announced",
+    "oracle": "oracle: the best by an audit",
+    "selected": "selected: what an audited model took",
+}
+FORMS = {"": "as usual for the target", "chat": "as a chat, with SSR's prompt", "plain": "plainly"}
 MIME = {"csv": "text/csv", "json": "application/json", "jsonl": "application/jsonl"}
 
 
@@ -31,8 +42,8 @@ def show(store: Store, preferred: str | None = None) -> None:
         horizontal=True,
     )
     dialect = next(row for row in DIALECTS if row.name == to)
-    if dialect.needs_labels:
-        _labelled(store, name, dialect)
+    if dialect.needs_labels or dialect.needs_tokens:
+        _in_background(store, name, dialect)
     else:
         _at_once(store.candidate_set(name), dialect)
 
@@ -41,7 +52,7 @@ def _at_once(candidate_set: CandidateSet, dialect: Dialect) -> None:
     """Files that the set alone makes: here and now."""
     try:
         files = bundle_of(dialect.name, ExportInputs(candidate_set)).files
-        texts = {name: "".join(pieces) for name, pieces in files.items()}
+        texts = {name: "".join(map(str, pieces)) for name, pieces in files.items()}
     except ForethoughtError as error:
         cards.problem(str(error), "Nothing can be exported.")
         return
@@ -51,35 +62,76 @@ def _at_once(candidate_set: CandidateSet, dialect: Dialect) -> None:
         _file(name, text[:PREVIEW_CHARACTERS], content)
 
 
-def _labelled(store: Store, name: str, dialect: Dialect) -> None:
-    """Files that need every turn's label: a run in the background makes them."""
+def _in_background(store: Store, name: str, dialect: Dialect) -> None:
+    """Files that need every turn's label, or a tokenizer: a run in the background makes them."""
     with st.form("export-form", border=False, enter_to_submit=False):
-        with st.container(horizontal=True):
-            failures = st.checkbox("Turns of failed traces, too", key="export-failures")
-            test = st.checkbox("Test questions, too", key="export-test")
-        model = st.text_input(
-            "Model whose tokenizer counts a context",
-            key="export-model",
-            placeholder="SmolLM2-135M, which is packaged",
-        )
-        st.caption(
-            "Rows of failed traces teach failures; on rows of test questions no audit can be made."
-        )
+        run = _asked(name, dialect)
         is_asked = st.form_submit_button(
             "Make the files", key="export", disabled=not cards.actor().may(Right.JOBS)
         )
     jobs = runs_screen.jobs_of(store)
     if is_asked:
-        run = ExportRun(name, dialect.name, failures, test, model.strip())
         runs_screen.told(lambda: jobs.start(run.arguments(), cards.actor()))
     runs_screen.list_runs(jobs, "Exports", partial(_is_export_of, name))
     made = next((j for j in jobs.all() if _is_export_of(name, j) and j.state is State.DONE), None)
     if made is not None:
-        st.header("Files of the latest export")
-        for path in made.made:
-            with path.open(encoding="utf-8", errors="replace") as file:
-                beginning = "".join(islice(file, PREVIEW_LINES))[:PREVIEW_CHARACTERS]
-            _file(path.name, beginning, path.read_bytes)
+        _files_of(made)
+
+
+def _asked(name: str, dialect: Dialect) -> ExportRun:
+    """What the form says."""
+    given: dict[str, Any] = {}
+    if dialect.needs_labels:
+        with st.container(horizontal=True):
+            given["include_failures"] = st.checkbox(
+                "Turns of failed traces, too", key="export-failures"
+            )
+            given["include_test"] = st.checkbox("Test questions, too", key="export-test")
+            if dialect.name == "hub":
+                given["allow_findings"] = st.checkbox(
+                    "What looks secret or personal, too", key="export-findings"
+                )
+        given |= _labels()
+    model = st.text_input(
+        "Model whose tokenizer counts",
+        key="export-model",
+        placeholder="SmolLM2-135M, which is packaged",
+    )
+    st.caption(
+        "Rows of failed traces teach failures; on rows of test questions no audit can be made."
+    )
+    return ExportRun(name, dialect.name, model=model.strip(), **given)
+
+
+def _labels() -> dict[str, str]:
+    """Whose word a turn's label is, and how a run is written down; "" for what is usual."""
+    with st.container(horizontal=True):
+        label = st.selectbox("Labels", list(LABELS), format_func=LABELS.get, key="export-label")
+        prompt = st.selectbox(
+            "Written down", list(FORMS), format_func=FORMS.get, key="export-form-of"
+        )
+    records = st.text_input(
+        "Records of an audit, for labels of an audit",
+        key="export-records",
+        placeholder="a file that `forethought audit --records` wrote",
+    )
+    return {"label": label, "prompt": prompt, "records": records.strip()}
+
+
+def _files_of(job: Job) -> None:
+    st.header("Files of the latest export")
+    out = job.folder / OUT_FOLDER
+    pictures = [path for path in job.made if path.relative_to(out).parts[0] == IMAGES]
+    for path in job.made:
+        if path in pictures:
+            continue
+        with path.open(encoding="utf-8", errors="replace") as file:
+            is_text = path.suffix not in BINARY
+            beginning = "".join(islice(file, PREVIEW_LINES)) if is_text else BINARY[path.suffix]
+        name = str(path.relative_to(out))
+        _file(name, beginning[:PREVIEW_CHARACTERS], path.read_bytes())
+    if pictures:
+        st.caption(f"and {len(pictures)} pictures in {out / IMAGES}")
 
 
 def _is_export_of(name: str, job: Job) -> bool:

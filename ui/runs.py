@@ -87,17 +87,26 @@ class BenchRun:
 
 @dataclass(frozen=True)
 class ExportRun:
-    """A set in the form that a training run reads, among the files that it makes."""
+    """A set in the form that a training run reads, among the files that it makes.
+
+    `label` and the audit's `records` that it is told by, and `prompt`, are as on the command line; "" for what is usual.
+    """
 
     name: str
     to: str
     include_failures: bool = False
     include_test: bool = False
     model: str = ""
+    label: str = ""
+    records: str = ""
+    prompt: str = ""
+    allow_findings: bool = False
 
     def arguments(self) -> list[str]:
         named = {"to": self.to, "out": OUT, "model": self.model}
+        named |= {"label": self.label, "records": self.records, "prompt": self.prompt}
         allowed = {"include-failures": self.include_failures, "include-test": self.include_test}
+        allowed |= {"allow-findings": self.allow_findings}
         return ["export", *_options(named), *_flags(**allowed), "--", self.name]
 
 

@@ -48,6 +48,8 @@ def choose(at: AppTest, dialect: str) -> AppTest:
         ("ssr-library", ["reasoning_library.json", "reasoning_library.forethought.json"]),
         ("csv", ["candidates.csv", "reasoning_library.json"]),
         ("jsonl", ["candidates.jsonl", "reasoning_library.json"]),
+        ("choices", ["choices.json", "reasoning_library.json"]),
+        ("grammar", ["candidates.ebnf", "candidates.regex", "reasoning_library.json"]),
     ],
 )
 def test_what_the_set_alone_makes_is_previewed_and_there_to_take(store, dialect, files):
@@ -83,6 +85,29 @@ def test_an_export_that_needs_labels_is_a_run(store):
     (job.folder / "out" / "train.jsonl").write_text(f"{HOSTILE[0]}\n" * 100)
     at = choose(shown(store), "trl-sft")
     assert at.code[-1].value.count(HOSTILE[0]) == 12, "a preview of the first rows"
+
+
+def test_labels_form_and_records_are_chosen_here(store):
+    at = choose(shown(store), "hub")
+    at.selectbox(key="export-label").set_value("oracle")
+    at.selectbox(key="export-form-of").set_value("chat")
+    at.text_input(key="export-records").set_value("records of ann.jsonl")
+    at.checkbox(key="export-findings").check()
+    at.button(key="export").click().run(timeout=60)
+
+    assert not at.exception
+    jobs = Jobs.of(store.database.location)
+    (job,) = jobs.all()
+    jobs.cancel(job.id, Actor("ann"))
+    chosen = {"--label=oracle", "--prompt=chat", "--records=records of ann.jsonl"}
+    assert chosen | {"--allow-findings"} <= set(job.arguments)
+
+
+def test_token_ids_are_made_in_the_background_without_labels(store):
+    at = choose(shown(store), "tokens")
+
+    assert [box.label for box in at.text_input] == ["Model whose tokenizer counts"]
+    assert not at.button(key="export").disabled
 
 
 def test_who_may_not_start_runs_cannot_start_this_one(store):

@@ -270,6 +270,11 @@ def test_the_command_line_reads_audit_and_export_as_they_were_typed(name, other)
     params = parsed(ExportRun(name, "trl-sft", include_failures=True).arguments())
     assert (params["name"], params["to"]) == (name, "trl-sft")
     assert (params["include_failures"], params["include_test"]) == (True, False)
+    assert (params["label"], params["prompt"], params["records"]) == ("assigned", None, None)
+    run = ExportRun(name, "hub", label="oracle", records="a b.jsonl", prompt="chat")
+    params = parsed(run.arguments())
+    assert (params["label"], params["prompt"]) == ("oracle", "chat")
+    assert str(params["records"]) == "a b.jsonl"
 
 
 @settings(max_examples=20, deadline=None)
