@@ -12,6 +12,7 @@ from .chat import images_beside
 from .chat_rows import Raw, raw_messages, said_in
 from .conversation import Conversation
 from .dialects import said_of, words_of
+from .gathering import RunPart
 from .openai_chat import model_of, run_of
 from .outcomes import outcome_in
 from .parts import ASSISTANT, TOOL, USER, Call, Kind, Reasoning, Result, Said
@@ -21,6 +22,8 @@ REQUESTS = ("request", "input", "inputs", "kwargs", "body")
 ITEMS = {"message", "reasoning", "function_call", "function_call_output"}
 OUTPUT = "_output"
 CALL = "_call"
+SESSIONS = ("session_id", "trace_id", "conversation_id", "thread_id")
+TIMES = ("created", "timestamp", "start_time", "startTime", "created_at")
 HOLDS_TOKENS = ("completion_tokens_details", "output_tokens_details")
 
 
@@ -69,6 +72,29 @@ def read_responses(document: Raw) -> Trace:
     return Conversation(messages).trace(
         outcome_in(document), model_of(response) or model_of(document), run_of(document)
     )
+
+
+def is_logged(document: Any) -> bool:
+    """Whether a request and its one answer name the session that they belong to: a line of a proxy's log."""
+    if not isinstance(document, dict) or not _first(document, SESSIONS):
+        return False
+    return len(_choices(document)) == 1 or _answer(document) is not None
+
+
+def logged_call(document: Raw) -> Iterator[RunPart]:
+    """The call as a span, since the next one of its session repeats it."""
+    answer = _answer(document)
+    holder = answer or _holder(document, "choices")
+    told = {
+        "kind": "llm",
+        "start": str(_first(document, TIMES) or _first(holder, TIMES) or "").zfill(24),
+        "system": _request(document, "system"),
+        "inputs": _request(document, "messages") or raw_messages(document),
+        "outputs": [answer or {"role": ASSISTANT, **(_choices(document)[0].get("message") or {})}],
+        "model": model_of(holder) or model_of(document),
+        "outcome": outcome_in(document),
+    }
+    yield RunPart(str(_first(document, SESSIONS)), told)
 
 
 def said_of_items(items: Sequence[Any]) -> list[Said]:
@@ -172,6 +198,12 @@ def _asked(document: Raw, history: Sequence[Said]) -> str | None:
     """The question where there are no messages that state it."""
     given = _request(document, "prompt") or document.get("question")
     return words_of(given) if not history and given else None
+
+
+def _first(document: Raw, names: Sequence[str]) -> Any:
+    metadata = document.get("metadata")
+    holders = [document, metadata] if isinstance(metadata, dict) else [document]
+    return next((one[name] for one in holders for name in names if one.get(name)), None)
 
 
 def _holder(document: Raw, key: str) -> Raw:

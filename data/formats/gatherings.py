@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .dialects import role_of
+from .exchanges import is_logged, logged_call
 from .gathering import RunPart
 from .sessions import (
     CLAUDE,
@@ -76,6 +77,7 @@ GATHERINGS = (
     Gathering("langsmith", is_langsmith, langsmith_run),
     Gathering("langfuse", is_langfuse, langfuse_observations),
     Gathering("weave", is_weave, weave_call),
+    Gathering("request-log", is_logged, logged_call),
     Gathering("steps", is_smol_step, _alone),
     Gathering("messages", is_message, _alone),
 )

@@ -17,7 +17,7 @@ from .conversation import Conversation
 from .parts import ASSISTANT, SYSTEM, TOOL, Call, Result, Said, Text
 from .tags import CLOSING, OPENING
 
-SPANS = ("otel-genai", "openinference", "langsmith", "langfuse", "weave")
+SPANS = ("otel-genai", "openinference", "langsmith", "langfuse", "weave", "request-log")
 THOUGHTS = re.compile(
     f"(?:{OPENING.pattern}).*?(?:{CLOSING.pattern})|\\A.*?(?:{CLOSING.pattern})",
     re.DOTALL | re.IGNORECASE,

@@ -45,6 +45,7 @@ UNJUDGED = {
     "openinference.spans.jsonl",
     "langfuse.observations.jsonl",
     "weave.calls.jsonl",
+    "request-log.proxy.jsonl",
     "toolbench-chain.tooleval.json",
 }
 HEADED = {"openai-responses.codex.jsonl", "claude-code.session.jsonl"}

@@ -66,6 +66,22 @@ def test_spans_of_a_run_in_several_files_are_one_run(tmp_path):
     assert len(thoughts(trace)) == 4
 
 
+def test_requests_of_a_session_in_a_proxys_log_are_one_run(tmp_path):
+    rows = [
+        {
+            "session_id": "s",
+            "created": 10 - n,
+            "request": span["inputs"],
+            "response": span["outputs"],
+        }
+        for n, span in enumerate(reversed(list(spans("a", 4))))
+    ]
+    (trace,) = read_traces([written(tmp_path, rows)])
+
+    assert thoughts(trace) == [f"thought {n}" for n in range(4)]
+    assert (trace.run, trace.format) == ("s", "request-log")
+
+
 def test_a_call_that_goes_back_is_a_run_of_its_own_and_shares_no_thought(tmp_path):
     rows = list(spans("a", 3))
     retried = {**list(spans("a", 3, lambda n: f"other {n}"))[1], "dotted_order": "a.9"}
