@@ -14,7 +14,7 @@ from typing import Any
 from ..traces import Outcome, Trace
 from .chat_rows import said_in
 from .conversation import Conversation
-from .parts import ASSISTANT, SYSTEM, TOOL, Call, Result, Said, Text
+from .parts import ASSISTANT, SYSTEM, TOOL, Call, Reasoning, Result, Said, Text
 from .tags import CLOSING, OPENING
 
 SPANS = ("otel-genai", "openinference", "langsmith", "langfuse", "weave", "request-log")
@@ -43,44 +43,58 @@ def spans_named(name: str) -> tuple[Callable[[Any], bool], Callable[[Any], Itera
     )
 
 
-def traces_of_spans(spans: Sequence[Mapping[str, Any]], run: str = "") -> Iterator[Trace]:
+def traces_of_spans(spans: Sequence[Mapping[str, Any]]) -> Iterator[Trace]:
     """The runs in spans of the kind that `span_fields` makes, in any order."""
     outcome = next((Outcome(one["outcome"]) for one in spans if one.get("outcome")), None)
     chains: list[Chain] = []
+    current = Chain()
     for span in sorted(spans, key=lambda one: str(one.get("start") or "")):
         if span.get("kind") == "llm":
-            _take(chains, span)
-        elif span.get("kind") == "tool" and chains:
-            chains[-1].tools.append(span)
+            current = _continued(chains, span)
+        elif span.get("kind") == "tool":
+            current.tools.append(span)
     for chain in chains:
         messages = [*chain.messages, *_late_results(chain)]
-        yield Conversation(messages, shared=chain.shared).trace(outcome, chain.model, run)
+        yield Conversation(messages, shared=chain.shared).trace(outcome, chain.model)
 
 
-def _take(chains: list[Chain], span: Mapping[str, Any]) -> None:
-    """Continue the chain that the span's input continues, or begin another."""
+def _continued(chains: list[Chain], span: Mapping[str, Any]) -> Chain:
+    """The chain that the span's input continues, or another, with what the span adds."""
     given = said_in(span.get("inputs") or (), span.get("system"))
     marks = [mark_of(said) for said in given]
-    best = max(chains, key=lambda chain: _common(chain.marks, marks), default=None)
-    common = _common(best.marks, marks) if best else 0
-    if best is not None and common == len(best.marks):
+    best = max(chains, key=lambda chain: _common(chain.marks, marks), default=Chain())
+    common = _common(best.marks, marks)
+    if best.marks and common == len(best.marks):
         chain = best
         _add(chain, given[common:])
     else:
-        chain = Chain(model=str(span.get("model") or ""))
-        has_agent = best is not None and any(s.role == ASSISTANT for s in best.messages[:common])
-        if (
-            best is not None and has_agent
-        ):  # what is shared keeps its results here, its thoughts there
-            _add(chain, best.messages[:common])
-            _add(chain, given[common:])
-            chain.shared = common
-        else:
-            _add(chain, given)
+        chain = _begun(chains, best.messages[:common], given)
         chains.append(chain)
     _add(chain, [replace(said, role=ASSISTANT) for said in said_in(span.get("outputs") or ())])
     chain.model = chain.model or str(span.get("model") or "")
     chain.tools.clear()
+    return chain
+
+
+def _begun(chains: Sequence[Chain], before: Sequence[Said], given: Sequence[Said]) -> Chain:
+    """A chain that goes on from `before`, which is another's, too; messages that any chain holds bring no thoughts."""
+    chain = Chain()
+    known = {mark for one in chains for mark in one.marks}
+    if any(said.role == ASSISTANT for said in before):
+        _add(chain, before)
+        chain.shared = len(before)
+        given = given[len(before) :]
+    _add(chain, [_thoughtless(said) if mark_of(said) in known else said for said in given])
+    return chain
+
+
+def _thoughtless(said: Said) -> Said:
+    parts = (
+        Text(THOUGHTS.sub("", part.text)) if isinstance(part, Text) else part
+        for part in said.parts
+        if not isinstance(part, Reasoning)
+    )
+    return replace(said, parts=tuple(parts)) if said.role == ASSISTANT else said
 
 
 def _add(chain: Chain, messages: Sequence[Said]) -> None:

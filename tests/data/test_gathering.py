@@ -93,6 +93,21 @@ def test_a_call_that_goes_back_is_a_run_of_its_own_and_shares_no_thought(tmp_pat
     assert [turn.actions[0].arguments["n"] for turn in second.turns] == [0, 7]
 
 
+def test_a_history_that_was_shortened_brings_no_thought_twice(tmp_path):
+    rows = list(spans("a", 4))
+    for row in rows:  # a service that keeps reasoning in the history
+        for message in row["inputs"]["messages"]:
+            for call in message.get("tool_calls", ()):
+                message["reasoning_content"] = f"thought {call['id'][1:]}"
+    last = rows[3]["inputs"]["messages"]
+    rows[3]["inputs"]["messages"] = [*last[:2], {"role": "user", "content": "Summary."}, *last[4:]]
+    found = list(read_traces([written(tmp_path, rows)]))
+
+    assert sorted(thought for trace in found for thought in thoughts(trace)) == [
+        f"thought {n}" for n in range(4)
+    ]
+
+
 def test_another_agent_in_the_same_trace_is_a_run_of_its_own(tmp_path):
     helper = {**next(spans("x", 1)), "trace_id": "a", "dotted_order": "a.0001.1"}
     first, second = read_traces([written(tmp_path, [*spans("a", 2), helper])])
