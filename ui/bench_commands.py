@@ -14,6 +14,7 @@ from ..data.errors import ForethoughtError
 from ..data.store import DEFAULT
 from . import terminal
 from .command_options import AsJson, Model, Seed, SetName, StoreUrl
+from .result_file import require_writable
 from .score_options import EngineKind
 from .wiring import (
     ServedModel,
@@ -111,6 +112,13 @@ def bench(
         list[int] | None,
         typer.Option(min=1, help="Select from the set's first SIZE too; may be repeated."),
     ] = None,
+    agreement_turns: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Recorded turns whose actions each mode is compared with, where there are such.",
+        ),
+    ] = 60,
     context_tokens: Annotated[int | None, typer.Option(min=1, help="Most tokens of a run.")] = None,
     observation_tokens: Annotated[
         int | None, typer.Option(min=1, help="Most of an observation.")
@@ -147,6 +155,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Does a set keep success and cut time? Play benchmarks' questions selecting and thinking."""
+    from .bench.arenas import arenas_of
     from .bench.plan import BenchPlan, Calibration, Prompt, parse_modes, places_of
     from .bench.runs import Bench
     from .bench.searching import BackEnds
@@ -176,10 +185,12 @@ def bench(
         calibration=Calibration(calibration),
         tau=tau,
         sizes=tuple(size or ()),
+        agreement_turns=agreement_turns,
     )
     opened = open_existing(store)
     candidate_set = find_set(opened, name)
-    ends = BackEnds(text_search, image_searches)
+    require_writable(out / "report.json")
+    arenas = arenas_of(opened, candidate_set, plan, BackEnds(text_search, image_searches))
     told = make_judge(judge, judge_model)
     if engine and (dtype or workers > 1):
         raise ForethoughtError("--dtype and --workers are of models here; leave out --engine")
@@ -187,7 +198,7 @@ def bench(
     load = partial(make_model, model, dtype)
     playing = served[0].model if served else load()
     staff = _staff(served, load, workers, seed)
-    running = Bench(opened, candidate_set, playing, plan, out, told, ends, **staff)
+    running = Bench(opened, candidate_set, playing, plan, arenas, out, told, **staff)
     with terminal.bar("bench", quiet=as_json) as progress:
         found = running.run(progress)
     write_bench_report(out / "report.html", found, opened.documents(KIND))

@@ -5,6 +5,7 @@ Text from traces is untrusted: it is shown without markup and without control ch
 
 import json
 import sys
+import time
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from . import progress_file
 OUT = Console(soft_wrap=not sys.stdout.isatty())  # no torn paths in a pipe
 ERR = Console(stderr=True)
 SHOWN_PROBLEMS = 10
+SILENCE = 30.0  # seconds between two lines where no bar can be drawn
 BIDI_CONTROLS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 Json = Mapping[str, Any]
 
@@ -63,10 +65,15 @@ def bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], Non
     )
     with Progress(*columns, console=ERR, transient=True, disable=quiet) as progress:
         task, tell = progress.add_task(title, total=None), progress_file.teller()
+        said = time.monotonic()
 
         def show(done: int, total: int) -> None:
+            nonlocal said
             progress.update(task, completed=done, total=total)
             tell(progress_file.Progress(title, done, total))
+            if not (quiet or ERR.is_terminal) and time.monotonic() - said > SILENCE:
+                said = time.monotonic()
+                ERR.print(f"{title}: {done:,} of {total:,}")
 
         yield show
 

@@ -12,6 +12,7 @@ from forethought.data.library import builtin
 from forethought.data.store import Store
 from forethought.scorer.agent.thinking import Mode
 from forethought.scorer.model import load_model
+from forethought.ui.bench.arenas import arenas_of
 from forethought.ui.bench.plan import BenchPlan, Place
 from forethought.ui.bench.runs import Bench
 
@@ -37,7 +38,8 @@ def main(folder: str) -> None:
 def run(model, store: str, out: str, limit: int) -> None:
     plan = BenchPlan(**{**vars(PLAN), "limit": limit})
     try:
-        Bench(Store.open(store), builtin("ssr"), model, plan, Path(out)).run()
+        opened, ssr = Store.open(store), builtin("ssr")
+        Bench(opened, ssr, model, plan, arenas_of(opened, ssr, plan), Path(out)).run()
     except BaseException:  # noqa: BLE001 - told to whoever waits
         traceback.print_exc()
         os._exit(1)

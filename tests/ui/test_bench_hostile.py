@@ -26,6 +26,7 @@ from forethought.scorer.agent.tools import Observation, guarded
 from forethought.scorer.engines.transport import Patience
 from forethought.scorer.model import load_model
 from forethought.ui.bench.arena import Arena
+from forethought.ui.bench.arenas import arenas_of
 from forethought.ui.bench.figures import figures
 from forethought.ui.bench.plan import BenchPlan, Place, Prompt, run_id
 from forethought.ui.bench.playing import Alone, play_all, tasks_of
@@ -83,7 +84,8 @@ def bench(folder: Path, model, rows: list[dict], candidate_set=HARMLESS, **chang
     plan = BenchPlan((place,), MODES, limits=LIMITS, prompt=Prompt.PLAIN, is_listed=True)
     store = Store.open(folder / "a.db")
     ends = BackEnds(text=str(passages))
-    return Bench(store, candidate_set, model, plan, folder / "out", ends=ends, **changes)
+    arenas = arenas_of(store, candidate_set, plan, ends)
+    return Bench(store, candidate_set, model, plan, arenas, folder / "out", **changes)
 
 
 def documents_of(store: Store) -> int:

@@ -1,7 +1,6 @@
 """The table's benchmarks as arenas, and a whole bench over one with pictures: every mode, real pixels, real files."""
 
 import json
-from dataclasses import replace
 
 import pytest
 from curated_store import mined
@@ -9,11 +8,18 @@ from PIL import Image, ImageDraw
 from search_server import SearchServer
 from tiny_folders import save_chatting_folder
 
-from forethought.data.errors import BenchmarkUnavailable, ForethoughtError, NotFound, NothingToDo
+from forethought.data.errors import (
+    BenchmarkUnavailable,
+    ForethoughtError,
+    NotFound,
+    NothingToDo,
+    ToolUnavailable,
+)
 from forethought.data.store import Store
 from forethought.scorer.agent.thinking import Mode
 from forethought.scorer.agent.tools import Situation
 from forethought.scorer.model import load_model
+from forethought.ui.bench.arenas import arenas_of
 from forethought.ui.bench.plan import BenchPlan, Calibration, Place, Prompt
 from forethought.ui.bench.runs import RECORDS, Bench
 from forethought.ui.bench.searching import BackEnds, arena_of
@@ -55,13 +61,14 @@ def model(tmp_path_factory):
 def plan(infoseek, **changed) -> BenchPlan:
     limits = {"turns": 2, "thought_tokens": 4, "action_tokens": 8, "context_tokens": 20_000}
     place = Place("infoseek", str(infoseek))
-    return BenchPlan((place,), tuple(Mode), limits=limits, **changed)
+    return BenchPlan(**{"places": (place,), "modes": tuple(Mode), "limits": limits} | changed)
 
 
 def bench(infoseek, model, out, **changed) -> Bench:
     out.mkdir(exist_ok=True)
     store = Store.open(out / "forethought.db")
-    return Bench(store, mined(), model, plan(infoseek, **changed), out)
+    planned = plan(infoseek, **changed)
+    return Bench(store, mined(), model, planned, arenas_of(store, mined(), planned), out)
 
 
 def lines(out) -> list[dict]:
@@ -167,7 +174,6 @@ def test_plainly_asked_there_is_no_template(infoseek, model, tmp_path):
 def test_what_cannot_be_played_is_one_line_before_anything_is(
     infoseek, model, tmp_path, changed, error, words
 ):
-    running = bench(infoseek, model, tmp_path)
     filled = {
         key: tuple(Place(one.name, one.path and one.path.format(infoseek)) for one in value)
         if key == "places"
@@ -175,7 +181,17 @@ def test_what_cannot_be_played_is_one_line_before_anything_is(
         for key, value in changed.items()
     }
     with pytest.raises(error, match=words) as raised:
-        replace(running, plan=replace(running.plan, **filled)).run()
+        bench(infoseek, model, tmp_path, **filled).run()
 
     assert "\n" not in str(raised.value)
     assert not list(tmp_path.rglob(RECORDS))
+
+
+@pytest.mark.parametrize("mishap", [500, b"<html>a web page</html>"])
+def test_a_search_that_does_not_answer_is_known_before_anything_is_played(infoseek, mishap):
+    with SearchServer("search-r1") as server:
+        server.mishaps += [mishap] * 9
+        with pytest.raises(ToolUnavailable, match="cannot be asked") as raised:
+            arena_of(Place("infoseek", str(infoseek)), BackEnds(server.url), 0, None)
+
+    assert "\n" not in str(raised.value)

@@ -1,5 +1,7 @@
 """Which metric counts, and what a judge's word, or its silence, makes of a record."""
 
+from dataclasses import replace
+
 import pytest
 from writer_server import WriterServer
 
@@ -36,20 +38,29 @@ def says(word: str):
     return lambda body: f"<judge>{word}</judge>\n<reason>So.</reason>"
 
 
-@pytest.mark.parametrize(
-    ("metric", "right"), [("exact", [True, False]), ("relaxed", [False, True])]
-)
-def test_words_decide_where_the_benchmark_says_so(metric, right):
-    records = [record(0, "a", exact=True), record(1, "b", relaxed=True)]
+@pytest.mark.parametrize("metric", ["exact", "relaxed"])
+def test_words_decide_where_the_benchmark_says_so_whatever_a_record_says_of_itself(metric):
+    records = [record(0, "The knights!"), record(1, "the squires", exact=True, relaxed=True)]
+    told = judged(records, arena(metric), None)
 
-    assert [one["success"] for one in judged(records, arena(metric), None)] == right
+    assert [one["success"] for one in told] == [True, False]
+    assert [(one["exact"], one["relaxed"], one["f1"]) for one in told] == [
+        (True, True, 1.0),
+        (False, False, 0.0),
+    ]
+
+
+def test_a_quantity_is_right_by_relaxed_numbers_alone():
+    question = replace(QUESTIONS[0], answers=("100",))
+    for metric, right in (("exact", False), ("relaxed", True)):
+        asked = replace(arena(metric), questions=(question,))
+        assert judged([record(0, "about 104")], asked, None)[0]["success"] is right
 
 
 def test_a_benchmark_for_a_judge_goes_by_exact_match_where_there_is_none():
     assert metric_of(arena("judge"), None) == "exact"
-    assert [
-        one["success"] for one in judged([record(0, "a", exact=True)], arena("judge"), None)
-    ] == [True]
+    (told,) = judged([record(0, "the knights")], arena("judge"), None)
+    assert told["success"] is True
 
 
 def test_a_judge_decides_and_what_it_does_not_decide_is_no_success_and_counted():

@@ -25,23 +25,25 @@ NO_CLAIM = "floor: no claim"
 
 def figures(plan: BenchPlan, records: Sequence[Json], candidate_set: CandidateSet) -> Json:
     """By mode, and each mode against `select` on the questions that both were asked; `records` say whether they succeeded."""
-    labels = dict.fromkeys(one["mode"] for one in records)
-    by_label = {label: [one for one in records if one["mode"] == label] for label in labels}
+    by_label = _by_label(records)
     found = {label: _mode(rows, candidate_set, plan) for label, rows in by_label.items()}
-    select = by_label.get(Mode.SELECT)
-    pairs = {
-        label: _against(select, rows, plan.seed)
-        for label, rows in by_label.items()
-        if select and label != Mode.SELECT
-    }
     rates = [one["success"]["value"] for one in found.values() if one["success"]["n"]]
     is_floor = bool(rates) and all(value < FLOOR for value in rates)
     return {
         "modes": found,
-        "select_against": pairs,
+        "select_against": against(records, Mode.SELECT, plan.seed),
         "floor": is_floor,
         "claim": NO_CLAIM if is_floor else "",
     }
+
+
+def against(records: Sequence[Json], first: str, seed: int) -> Json:
+    """The mode `first` against each other on the questions that both were asked; nothing where it was not played."""
+    by_label = _by_label(records)
+    mine = by_label.pop(first, None)
+    if mine is None:
+        return {}
+    return {label: _against(mine, rows, seed) for label, rows in by_label.items()}
 
 
 def mean_of(benchmarks: Mapping[str, Json]) -> Json:
@@ -52,6 +54,11 @@ def mean_of(benchmarks: Mapping[str, Json]) -> Json:
     each = [one["modes"] for one in benchmarks.values()]
     labels = [label for label in each[0] if all(label in modes for modes in each)] if each else []
     return {label: _mean([modes[label] for modes in each]) for label in labels}
+
+
+def _by_label(records: Sequence[Json]) -> dict[str, list[Json]]:
+    labels = dict.fromkeys(one["mode"] for one in records)
+    return {label: [one for one in records if one["mode"] == label] for label in labels}
 
 
 def _mean(figures: Sequence[Json]) -> Json:
@@ -103,18 +110,18 @@ def _mode(records: Sequence[Json], candidate_set: CandidateSet, plan: BenchPlan)
     }
 
 
-def _against(select: Sequence[Json], other: Sequence[Json], seed: int) -> Json:
-    """`select` less the other mode on the questions both were asked; latencies as a share saved."""
-    mine, theirs = ({one["id"]: one for one in rows} for rows in (select, other))
+def _against(first: Sequence[Json], other: Sequence[Json], seed: int) -> Json:
+    """A mode less the other on the questions both were asked; latencies as a share saved."""
+    mine, theirs = ({one["id"]: one for one in rows} for rows in (first, other))
     both = paired(*({id: one["success"] for id, one in rows.items()} for rows in (mine, theirs)))
     pairs = [(mine[id], theirs[id]) for id in both.questions]
     known = [bool(one["answers"]) for one, _ in pairs]
-    first, second = (list(compress(side, known)) for side in (both.first, both.second))
+    ours, others = (list(compress(side, known)) for side in (both.first, both.second))
     return {
         "n": len(pairs),
         "unpaired": both.unpaired,
-        "success_difference": paired_difference(first, second, seed).as_json(),
-        "mcnemar": mcnemar(first, second)._asdict(),
+        "success_difference": paired_difference(ours, others, seed).as_json(),
+        "mcnemar": mcnemar(ours, others)._asdict(),
         "reasoning_saved": _saved(pairs, _part("reasoning"), by_turn=True),
         "model_saved": _saved(pairs, _model_seconds, by_turn=False),
     }

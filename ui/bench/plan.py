@@ -66,6 +66,9 @@ class BenchPlan:
     calibration: Calibration = Calibration.RAW
     tau: float = 0.0  # of select; 0 takes the best
     sizes: tuple[int, ...] = ()
+    agreement_turns: int = (
+        60  # recorded ones, whose actions each mode is compared with, where there are such
+    )
 
     def labels(self, candidates: int) -> tuple[str, ...]:
         """The modes, and select by the sizes that are smaller than the set."""

@@ -120,10 +120,17 @@ def record_of(question: Question, episode: Episode) -> Json:
         "answer": answer,
         "stop": episode.stop.value,
         "detail": episode.detail,
+        **by_words(answer, question),
+        "turns": [turn_json(turn) for turn in episode.turns],
+    }
+
+
+def by_words(answer: str | None, question: Question) -> Json:
+    """What the words of an answer tell, without a judge; None is never right."""
+    return {
         "exact": answer is not None and exact_match(answer, question.answers),
         "relaxed": answer is not None and relaxed_match(answer, question.answers),
         "f1": 0.0 if answer is None else token_f1(answer, question.answers),
-        "turns": [turn_json(turn) for turn in episode.turns],
     }
 
 

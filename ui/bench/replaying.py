@@ -25,7 +25,8 @@ NAME = "hotpotqa-replay"
 TOOL = "search"
 BEGINNINGS = {TOOL: '<tool_call>{"name": "search", "arguments": {"input": "', ANSWER: "<answer>"}
 EXAMPLES = 3  # with one, the small model answers nearly every *choose* turn at once; with three it searches, too
-RECORDED_TURNS = 60  # whose actions modes are compared with, and as many others to calibrate by
+RECORDED_TURNS = 240  # at most, whose actions modes may be compared with
+FITTING_TURNS = 60  # to calibrate by
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 
@@ -48,9 +49,8 @@ def replay_of(store: Store, source: str | None, texts: Sequence[str]) -> Arena:
         strategies = f"Available reasoning strategies:\n{listing(listed)}\n\n" if listed else ""
         return Plain(f"{strategies}{examples}\n")
 
-    turns, others = (
-        held_out(traces, split, RECORDED_TURNS) for split in (Split.TEST, Split.CHOOSE)
-    )
+    turns = held_out(traces, Split.TEST, RECORDED_TURNS)
+    others = held_out(traces, Split.CHOOSE, FITTING_TURNS)
     return Arena(
         NAME,
         tuple(sorted(found.questions, key=lambda question: question.id)),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...data.candidates import CandidateSet
-from ...data.errors import ForethoughtError, NothingToDo
+from ...data.errors import ForethoughtError
 from ...data.store import Store
 from ...scorer.agent.episode import Agent
 from ...scorer.agent.judge import Judge
@@ -16,15 +16,13 @@ from ...scorer.agent.thinking import Mode
 from ...scorer.model import LanguageModel
 from ..bench_rows import KIND
 from ..result_file import write_whole
-from . import replaying
 from .agreeing import agree_all, agreement
 from .arena import Arena
 from .casting import agents_of
 from .figures import figures, mean_of
-from .plan import BenchPlan, Place, run_id
+from .plan import BenchPlan, run_id
 from .playing import Alone, Players, Progress, Task, play_all, tasks_of, traces_of
 from .records import Records
-from .searching import BackEnds, arena_of
 from .verdicts import judged, metric_of, require_answering, verdicts
 
 Json = dict[str, Any]
@@ -44,9 +42,9 @@ class Bench:
     candidate_set: CandidateSet
     model: LanguageModel
     plan: BenchPlan
+    arenas: Sequence[Arena]
     out: Path
     judge: Judge | None = None
-    ends: BackEnds = BackEnds()
     start: Callable[[Agent], Session] = Agent.start
     cast: Cast | None = None
     program: str | None = None
@@ -54,13 +52,10 @@ class Bench:
 
     def run(self, progress: Progress = lambda done, total: None) -> Json:
         """The report, which the store and `out` keep too; free thoughts become traces of the store, ready to be mined."""
-        if not self.candidate_set.active:
-            raise NothingToDo(f"the set {self.candidate_set.name} has no candidate to select")
         if self.judge is not None:
             require_answering(self.judge)
-        arenas = self._arenas()
         played = {}
-        for arena, tell in zip(arenas, self._shares(arenas, progress), strict=True):
+        for arena, tell in zip(self.arenas, self._shares(progress), strict=True):
             played[arena.name] = self._play(arena, tell)
         report = self._report({name: found for name, (found, _) in played.items()})
         report["benchmarks"] = {name: figures for name, (_, figures) in played.items()}
@@ -75,24 +70,10 @@ class Bench:
         write_whole(self.out / REPORT, f"{told}\n")
         return report
 
-    def _arenas(self) -> list[Arena]:
-        names = [place.name for place in self.plan.places]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ForethoughtError(
-                f"{twice} is named more than once; put its files into one folder, or play them one after the other"
-            )
-        return [self._arena(place) for place in self.plan.places]
-
-    def _arena(self, place: Place) -> Arena:
-        if place.name != replaying.NAME:
-            return arena_of(place, self.ends, self.plan.seed, self.plan.prompt)
-        texts = [candidate.text for candidate in self.candidate_set.active]
-        return replaying.replay_of(self.store, self.plan.source, texts)
-
-    def _shares(self, arenas: Sequence[Arena], progress: Progress) -> Iterator[Progress]:
+    def _shares(self, progress: Progress) -> Iterator[Progress]:
         """What each arena tells its own progress to, as a part of all."""
-        sizes = [len(self._tasks(arena)) for arena in arenas]
-        for number in range(len(arenas)):
+        sizes = [len(self._tasks(arena)) for arena in self.arenas]
+        for number in range(len(self.arenas)):
             yield _part_of(progress, sum(sizes[:number]), sum(sizes))
 
     def _tasks(self, arena: Arena) -> list[Task]:
@@ -115,9 +96,10 @@ class Bench:
             "left_out": dict(arena.left_out),
             "verdicts": verdicts(records),
         }
-        if arena.turns and all(agent.beginnings for agent in agents.values()):
+        recorded = arena.turns[: self.plan.agreement_turns]
+        if recorded and all(agent.beginnings for agent in agents.values()):
             with Records(folder / AGREEMENT, run) as kept:
-                turns = agree_all(arena.turns, agents, kept, self.plan.seed, self.start)
+                turns = agree_all(recorded, agents, kept, self.plan.seed, self.start)
             found["agreement"] = agreement(turns, self.plan.seed)
         free = [one for one in records if one["mode"] == Mode.THINK]
         self.store.add(traces_of(free, f"{arena.name}-think"))

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...data.benchmarks.question import Question
 from ...data.benchmarks.table import CROP, IMAGE, TEXT, Benchmark, benchmark_named, read_benchmark
 from ...data.candidates import Candidate
-from ...data.errors import NothingToDo
+from ...data.errors import NothingToDo, ToolUnavailable
 from ...data.traces import kind_of
 from ...scorer.agent.crop import Crop
 from ...scorer.agent.dialogue import Dialogue, Plain, chat_of
@@ -18,12 +18,13 @@ from ...scorer.agent.image_search import RecordedImageSearch, read_image_searche
 from ...scorer.agent.passages import Passages, PassageSearch, read_passages
 from ...scorer.agent.prompt import system_prompt
 from ...scorer.agent.search_http import connect
-from ...scorer.agent.tools import Tool
+from ...scorer.agent.tools import Situation, Tool
 from ...scorer.model import LanguageModel
 from .arena import Arena
 from .plan import Place, Prompt
 
 SEARCH_R1 = "search-r1"
+PROBE = "capital of France"  # asked once, before a long run rather than after it
 SSR_LIMITS = Limits(8, 1024, 8192, 8192, 32_768)  # of its command line; it has no free thoughts
 BEGINNINGS = {
     CROP: '<tool_call>{"name": "image_zoom_in_tool", "arguments": {"bbox_2d": [',
@@ -38,6 +39,9 @@ class BackEnds:
 
     text: str | None = None
     images: Path | None = None
+
+
+NOWHERE = BackEnds()
 
 
 def arena_of(place: Place, ends: BackEnds, seed: int, prompt: Prompt | None) -> Arena:
@@ -97,4 +101,8 @@ def _text_search(place: str) -> Tool:
     kind, _, url = place.rpartition("=")
     if "://" not in place:
         return PassageSearch(Passages(read_passages(Path(place))), TEXT)
-    return connect(kind or SEARCH_R1, url, TEXT)
+    search = connect(kind or SEARCH_R1, url, TEXT)
+    found = search.call({"query": PROBE}, Situation(PROBE))
+    if found.failure:
+        raise ToolUnavailable(f"the search at {url} cannot be asked: {found.failure}")
+    return search

@@ -9,6 +9,7 @@ from ...data.benchmarks.table import Metric
 from ...data.errors import EngineError
 from ...scorer.agent.judge import Judge, Judgement, Verdict
 from .arena import Arena
+from .playing import by_words
 
 Json = dict[str, Any]
 PROBE = ("Which city is the capital of France?", ("Paris",), "the city on the Seine, Paris")
@@ -27,12 +28,16 @@ def metric_of(arena: Arena, judge: Judge | None) -> Metric:
 
 
 def judged(records: Sequence[Json], arena: Arena, judge: Judge | None) -> list[Json]:
-    """The records with their `success`: None where nobody could tell. Judgements stand beside it."""
-    if metric_of(arena, judge) != "judge":
-        return [one | {"success": one[metric_of(arena, judge)]} for one in records]
-    assert judge is not None
+    """The records with their `success`: None where nobody could tell. Judgements stand beside it.
+
+    Reckoned anew from each answer, whatever the record says of it.
+    """
     questions = {question.id: question for question in arena.questions}
-    return [_judged(one, questions[one["id"]], judge) for one in records]
+    told = [one | by_words(one["answer"], questions[one["id"]]) for one in records]
+    metric = metric_of(arena, judge)
+    if judge is None or metric != "judge":
+        return [one | {"success": one[metric]} for one in told]
+    return [_judged(one, questions[one["id"]], judge) for one in told]
 
 
 def verdicts(records: Sequence[Json]) -> Mapping[str, int]:

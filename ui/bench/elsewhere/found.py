@@ -91,13 +91,16 @@ def record_of(
 
 
 def turn_of(told: Mapping[str, Any]) -> Json:
-    """A turn as a bench keeps one; what is not told of it, or is of another kind than a bench's, is None or empty."""
+    """A turn as a bench keeps one; what is not told of it, or is of another kind than a bench's, is None or empty.
+
+    Unreadable where it took less than no time or tokens, or without end.
+    """
     seconds, action = told.get("seconds"), told.get("action")
     seconds = seconds if isinstance(seconds, Mapping) else {}
     is_action = isinstance(action, Mapping) and isinstance(action.get("name"), str)
     chosen = told.get("chosen")
     return {
-        **{f"{part}_tokens": number(told.get(f"{part}_tokens")) for part in TOKENS},
+        **{f"{part}_tokens": amount(told, f"{part}_tokens") for part in TOKENS},
         **{key: text(told.get(key)) for key in ("reasoning", "action_text", "tool_failure")},
         **{key: text(told.get(key)) or None for key in ("fault", "observation", "match")},
         "capped": told["capped"] if isinstance(told.get("capped"), bool) else None,
@@ -106,7 +109,7 @@ def turn_of(told: Mapping[str, Any]) -> Json:
         "chosen": chosen if type(chosen) is int and chosen >= 0 else None,
         "log_z": number(told.get("log_z")),
         "action": action if is_action else None,
-        "seconds": {part: number(seconds.get(part)) for part in SECONDS},
+        "seconds": {part: _seconds(seconds, part) for part in SECONDS},
     }
 
 
@@ -114,6 +117,16 @@ def number(value: object) -> float | None:
     """A number that a run could have, None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < MOST:
         return None
+    return value
+
+
+def amount(told: Mapping[str, Any], key: str) -> float | None:
+    """Seconds, or a count of tokens: a number or None. Unreadable where it is negative, not finite or beyond any run."""
+    value = told.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not 0 <= value < MOST:
+        raise Unreadable(f"{key} is {value:g}" if isinstance(value, float) else f"{key} is no count")
     return value
 
 

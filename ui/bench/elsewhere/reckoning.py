@@ -19,7 +19,7 @@ from ....data.identity import canonical
 from ....scorer.agent.dialogue import Plain
 from ....scorer.agent.judge import Judge
 from ..arena import Arena
-from ..figures import figures
+from ..figures import against, figures
 from ..plan import BenchPlan
 from ..verdicts import judged, verdicts
 from . import mars_rows, own_rows, ssr_runs
@@ -58,7 +58,7 @@ class Reckoning:
             for label, runs in labelled.items()
             for row, one in zip(rows[label], runs, strict=True)
         ]
-        plan = BenchPlan((), (), seed=self.seed)
+        plan, first = BenchPlan((), (), seed=self.seed), next(iter(labelled))
         every = [one for reading in readings for one in reading.runs]
         return {
             "benchmark": "run records",
@@ -69,6 +69,7 @@ class Reckoning:
             "own_metric": self.metric,
             "judge": self.judge and {"name": self.judge.name, "version": self.judge.version},
             **figures(plan, flat, library),
+            "first_against": {"first": first, "modes": against(flat, first, self.seed)},
             "told": {label: _told(labelled[label], rows[label]) for label in labelled},
             "summaries": [one for reading in readings for one in _summaries(reading, plan)],
             "verdicts": verdicts(flat),
