@@ -157,9 +157,10 @@ class Conversation:
         self.repairs += found.repairs
 
     def _asked(self, call: Call) -> Asked:
-        if is_unparsed(call.arguments):
+        arguments = arguments_of(call.arguments)
+        if "raw" in arguments and is_unparsed(call.arguments):
             self.repairs.append(UNPARSED)
-        return Asked(Action(call.name, arguments_of(call.arguments)), (TOOL,), call.id)
+        return Asked(Action(call.name, arguments), (TOOL,), call.id)
 
 
 def question_of(messages: Sequence[Said]) -> str:

@@ -40,6 +40,13 @@ def test_a_turn_of_several_actions_or_of_none_and_no_thought_is_left_out():
     assert list(thoughts_of([Trace("q", turns)])) == []
 
 
+def test_a_thought_that_breaks_off_is_not_mined_but_was_there_for_what_follows():
+    cut = Turn(("I must",), is_cut=True)
+    after = Turn(("I should search.",), SEARCH, ("",))
+
+    assert [thought.turn[-2:] for thought in thoughts_of([Trace("q", (cut, after))])] == [":1"]
+
+
 def test_a_long_thought_is_mined_by_its_core_and_keeps_its_id_and_the_whole():
     whole = "The film is old. " * 40 + "The name is not known. I should search for the film."
     long, short = Turn((whole,), SEARCH, ("",)), Turn(("I should search.",), SEARCH, ("",))
