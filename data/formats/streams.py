@@ -28,8 +28,9 @@ class TooMuch(OSError):
 class Capped(io.RawIOBase):
     """A stream of unpacked bytes that fails once it gives more than `packed` bytes may hold."""
 
-    def __init__(self, stream: IO[bytes], packed: int) -> None:
+    def __init__(self, stream: IO[bytes], raw: IO[bytes], packed: int) -> None:
         self._stream = stream
+        self._raw = raw  # what is unpacked; closed with this one
         self._packed = packed
         self._given = 0
 
@@ -46,6 +47,7 @@ class Capped(io.RawIOBase):
 
     def close(self) -> None:
         self._stream.close()
+        self._raw.close()
         super().close()
 
 
@@ -66,13 +68,14 @@ def unpacked(open_raw: Open, size: Callable[[], int]) -> IO[bytes]:
     """The bytes of a stream that can be opened again, unpacked by what it begins with."""
     with open_raw() as stream:
         magic = stream.read(4)
+    raw = open_raw()
     if magic[:2] == b"\x1f\x8b":
-        packed = cast(IO[bytes], gzip.open(open_raw()))
+        packed = cast(IO[bytes], gzip.open(raw))
     elif magic == b"\x28\xb5\x2f\xfd":
-        packed = _zstd(open_raw())
+        packed = _zstd(raw)
     else:
-        return open_raw()
-    return io.BufferedReader(Capped(packed, size()), BUFFER)
+        return raw
+    return io.BufferedReader(Capped(packed, raw, size()), BUFFER)
 
 
 def bare_name(name: str) -> str:

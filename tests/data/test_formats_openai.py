@@ -148,6 +148,18 @@ def test_inline_calls_are_answered_by_the_users_result_blocks():
         ("<think></think><search>q</search>", [], [("search", {"input": "q"})]),
         ("<tool_call>{oops</tool_call>", [], [("tool_call", {"raw": "{oops"})]),
         ("<answer>b", [], [("answer", {"input": "b"})]),
+        ("<reason>a</reason><search><img></search>", ["a"], [("image_search", {})]),
+        ("<text_search>q</text_search>", [], [("text_search", {"input": "q"})]),
+        (
+            "<tool_call>\n<function=f>\n<parameter=x>\n1\n2\n</parameter>\n</function>\n</tool_call>",
+            [],
+            [("f", {"x": "1\n2"})],
+        ),
+        (
+            "<tool_call><function=f></function><function=g></function></tool_call>",
+            [],
+            [("f", {}), ("g", {})],
+        ),
         ("<tool_call>{} <think></tool_call>", [], [("tool_call", {"raw": "{} <think>"})]),
     ],
 )
