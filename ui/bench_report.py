@@ -12,9 +12,10 @@ from markupsafe import Markup
 
 from ..data.published_results import published
 from . import bench_rows as rows
-from .bench_summary import cards, claim, metric, share_table
+from .bench_settings import settings
+from .bench_summary import AGREEMENT, DASH, cards, claim, coverage_told, metric, share_table
 from .charts import milliseconds
-from .pareto import BENCH_MODES, ParetoPoint, pareto_points
+from .pareto import BENCH_MODES, ParetoPoint, left_out, pareto_points
 from .pictures import pareto_picture
 from .report import page_environment
 from .result_file import write_whole
@@ -35,6 +36,7 @@ def bench_html(report: Json, others: Mapping[str, Json] | None = None) -> str:
     environment = page_environment()
     environment.filters.update(
         share=rows.percent,
+        saved=rows.saved,
         range=rows.range_of,
         points=rows.points,
         plain=rows.plain,
@@ -44,6 +46,7 @@ def bench_html(report: Json, others: Mapping[str, Json] | None = None) -> str:
     )
     environment.tests["apart"] = rows.is_clear
     part, points = rows.pooled(report), pareto_points(report, others)
+    shares = share_table(report)
     sets = list(dict.fromkeys(point.set_name for point in points))
     return environment.get_template("bench_report.html").render(
         name=str(report.get("set", "")),
@@ -53,12 +56,16 @@ def bench_html(report: Json, others: Mapping[str, Json] | None = None) -> str:
         parts=rows.parts(report),
         mean=rows.mean_success(report),
         cards=cards(report),
-        settings=rows.settings(report),
-        shares=share_table(report),
+        settings=settings(report),
+        shares=shares,
+        agreement_told=AGREEMENT,
+        dash=DASH,
+        coverage_told=coverage_told(shares.least_log_z),
         unlike=rows.unlike(report),
         columns=rows.modes_of(rows.parts(report)),
         seconds=rows.SECONDS,
         has_points=bool(points),
+        left_out=left_out(report, others),
         modes=_coloured(points),
         sets=list(zip(MARKS, sets, strict=False)),
         pareto_svg=Markup(pareto_picture(points, has_frontier=not part.is_floor)),

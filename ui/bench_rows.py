@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .charts import legible, shortened
+from .charts import shortened
 
 Json = Mapping[str, Any]
 NAME_CHARACTERS, TEXT_CHARACTERS = 40, 240
@@ -16,7 +16,7 @@ MOST = 1e12  # of any figure here; what is more is none
 KIND = "bench"  # of the report among the store's documents
 SECONDS = ("media", "prefill", "reasoning", "action", "tool")
 TOKENS = ("injected", "generated", "action")
-SELECT, THINK = "select", "think"
+SELECT, THINK, AT = "select", "think", "@"
 
 
 class Told(NamedTuple):
@@ -60,7 +60,10 @@ class ModeRow(NamedTuple):
 
 
 class Against(NamedTuple):
-    """Selecting less another mode, on the questions that both were asked; saved as a share of the other's mean."""
+    """Selecting less another mode, on the questions that both were asked; saved as a share of the other's mean.
+
+    `n` counts those without a truth, too, which `difference` leaves out.
+    """
 
     mode: str
     n: int
@@ -88,6 +91,7 @@ class Part(NamedTuple):
     name: str
     modes: tuple[ModeRow, ...]
     against: tuple[Against, ...]
+    first: str  # the mode that `against` is of
     agreement: Agreement | None
     is_floor: bool
     metric: str
@@ -134,28 +138,6 @@ def modes_of(parts: Iterable[Part]) -> list[str]:
     return list(dict.fromkeys(row.mode for part in parts for row in part.modes))
 
 
-def settings(report: Json) -> dict[str, str]:
-    """What was played, with what: name and value of each."""
-    judge = _mapping(report.get("judge"))
-    told = {
-        "benchmarks": report.get("benchmark"),
-        "model": report.get("model"),
-        "served by": report.get("engine"),
-        "workers": report.get("workers"),
-        "candidates": report.get("candidates"),
-        "judge": f"{judge.get('name')}, {judge.get('version')}" if judge else "none",
-    }
-    for key, value in _mapping(report.get("plan")).items():
-        for inner, one in _mapping(value).items() or {"": value}.items():
-            if one not in (None, {}, [], ()) and key != "places":
-                told[f"{key.replace('_', ' ')} {inner}".strip()] = one
-    return {
-        shortened(name, NAME_CHARACTERS): shortened(_words(value), TEXT_CHARACTERS)
-        for name, value in told.items()
-        if value is not None
-    }
-
-
 def number(value: Any) -> float | None:
     """`value` as a number that can be printed and drawn; None for whatever else it is."""
     if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > MOST:
@@ -167,6 +149,29 @@ def percent(share: float | None) -> str:
     return "–" if share is None else _signs(f"{100 * share:.1f}\u00a0%")
 
 
+def saved(share: float | None) -> str:
+    """A share of time saved; more time as a multiple of what the other takes, which no share tells."""
+    return percent(share) if share is None or share >= 0 else f"takes {times(share)}"
+
+
+def times(saved: float) -> str:
+    """What is taken where less than nothing is saved, as a multiple of what the other takes."""
+    return f"{plain(1 - saved)} times"
+
+
+def spared(told: Against) -> list[str]:
+    """What selecting saves or takes more of, a clause each; nothing of what was not told."""
+    named = (
+        (told.reasoning_saved, "the reasoning time a turn"),
+        (told.model_saved, "the model's time a question"),
+    )
+    return [
+        f"saves {percent(share)} of {what}" if share >= 0 else f"{saved(share)} {what}"
+        for share, what in named
+        if share is not None
+    ]
+
+
 def range_of(told: Told) -> str:
     """The interval of a share, in percent; empty where there is none."""
     if told.low is None or told.high is None:
@@ -175,12 +180,12 @@ def range_of(told: Told) -> str:
 
 
 def points(told: Told) -> str:
-    """A difference of shares in points of percent, with its interval."""
+    """A difference of shares in points of percent, with its interval; a dash for it where all questions differ alike."""
     if told.value is None:
         return "–"
     value = f"{100 * told.value:+.1f}"
     if told.low is None or told.high is None:
-        return _signs(value)
+        return _signs(f"{value} [–]")
     return _signs(f"{value} [{100 * told.low:+.1f},\u00a0{100 * told.high:+.1f}]")
 
 
@@ -188,8 +193,12 @@ def plain(value: float | None, digits: int = 1) -> str:
     return "–" if value is None else _signs(f"{value:,.{digits}f}")
 
 
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def questions(count: int) -> str:
-    return f"{count:,} question{'s' * (count != 1)}"
+    return counted(count, "question")
 
 
 def chance(p: float | None) -> str:
@@ -208,7 +217,10 @@ def unlike(report: Json) -> list[Part]:
 
 
 def _part(name: str, found: Json) -> Part:
-    against = _mapping(found.get("select_against"))
+    against, first = _mapping(found.get("select_against")), SELECT
+    if not against:
+        others = _mapping(found.get("first_against"))
+        against, first = _mapping(others.get("modes")), _name(others.get("first"))
     agreed = _mapping(found.get("agreement"))
     return Part(
         name,
@@ -216,6 +228,7 @@ def _part(name: str, found: Json) -> Part:
             _mode(_name(mode), _mapping(one)) for mode, one in _mapping(found.get("modes")).items()
         ),
         tuple(_against(_name(mode), _mapping(one)) for mode, one in against.items()),
+        first,
         _agreement(agreed) if agreed else None,
         bool(found.get("floor", True)),
         _name(found.get("metric")),
@@ -304,10 +317,6 @@ def _count(found: Any) -> int:
 
 def _name(found: Any) -> str:
     return "" if found is None else shortened(str(found), NAME_CHARACTERS)
-
-
-def _words(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else legible(str(value))
 
 
 def _signs(text: str) -> str:

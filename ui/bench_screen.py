@@ -12,10 +12,20 @@ from ..data.store import Store
 from . import bench_rows as rows
 from . import cards, plots
 from .bench_rows import KIND, Against, Agreement, ModeRow, Part
-from .bench_summary import Card, ShareTable, claim, metric, share_table
+from .bench_settings import settings
+from .bench_summary import (
+    AGREEMENT,
+    DASH,
+    Card,
+    ShareTable,
+    claim,
+    coverage_told,
+    metric,
+    share_table,
+)
 from .bench_summary import cards as headlines
 from .charts import legible
-from .pareto import pareto_points
+from .pareto import left_out, pareto_points
 
 Json = Mapping[str, Any]
 MOST_HEADLINES = 5  # beside each other
@@ -65,7 +75,7 @@ def _claim(report: Json, part: Part) -> None:
     with st.container(border=True, gap="xsmall"):
         st.caption("What may be claimed")
         st.text(legible(claim(report)))
-        st.text(f"{part.name or 'no benchmark'} · {rows.settings(report).get('model', '')}")
+        st.text(f"{part.name or 'no benchmark'} · {settings(report).get('model', '')}")
 
 
 def _headlines(found: Sequence[Card]) -> None:
@@ -88,13 +98,15 @@ def _success(report: Json) -> None:
         {
             "mode": mode,
             **({"mean": rows.percent(mean.get(mode))} if len(parts) > 1 else {}),
-            **{part.name: _told(part.mode(mode)) for part in parts},
+            **{part.name + ", floor" * part.is_floor: _told(part.mode(mode)) for part in parts},
         }
         for mode in rows.modes_of(parts)
     ]
     _table(table)
+    floor = "Floor: every mode succeeds on less than a tenth of the questions, too few to tell modes apart. "
     st.caption(
-        "With 95 % intervals and the questions behind each. Those that nobody answered or could judge are no success, and stay in."
+        "With 95 % intervals and the questions behind each. Those that nobody answered or could judge are no success, and stay in. "
+        f"{floor * any(part.is_floor for part in parts)}{DASH}"
     )
 
 
@@ -111,14 +123,16 @@ def _told(row: ModeRow | None) -> str:
 
 
 def _pareto(report: Json, part: Part, store: Store) -> None:
-    points = pareto_points(report, store.documents(KIND))
+    others = store.documents(KIND)
+    points = pareto_points(report, others)
     if not points:
         return
     st.header("Success against time")
     st.altair_chart(plots.pareto_plot(points, has_frontier=not part.is_floor), width="stretch")
     st.caption(
         f"Up and to the left is better{'' if part.is_floor else ', dashed what nothing beats'}. Numbers are the candidates selected from; "
-        "other shapes the latest runs of other sets with the same benchmarks and model."
+        "other shapes the latest runs of other sets with the same model, benchmarks, settings and number of questions. "
+        f"{left_out(report, others)}"
     )
 
 
@@ -135,7 +149,7 @@ def _time(part: Part) -> None:
                 "mean": rows.plain(row.model.mean, 2),
                 "turns": rows.plain(row.turns),
                 **{f"{kind} tokens": rows.plain(row.tokens[kind]) for kind in rows.TOKENS},
-                "cut": rows.percent(row.capped),
+                "thoughts cut": rows.percent(row.capped),
             }
             for row in part.modes
         ]
@@ -157,18 +171,19 @@ def _against(found: Sequence[Against]) -> None:
         [
             {
                 "select less": one.mode,
-                "questions": str(one.n),
+                "questions": str(one.difference.n),
                 "in one only": str(one.unpaired),
                 "success, points": rows.points(one.difference),
                 "right in select only": str(one.only_select),
                 "in the other only": str(one.only_other),
                 "p": rows.chance(one.p),
-                "reasoning saved": rows.percent(one.reasoning_saved),
-                "model time saved": rows.percent(one.model_saved),
+                "reasoning saved": rows.saved(one.reasoning_saved),
+                "model time saved": rows.saved(one.model_saved),
             }
             for one in found
         ]
     )
+    st.caption("[–]: all questions differ alike, which gives no interval.")
 
 
 def _agreements(parts: Sequence[Part]) -> None:
@@ -179,7 +194,8 @@ def _agreements(parts: Sequence[Part]) -> None:
 
 def _agreement(name: str, found: Agreement) -> None:
     st.header("Action agreement under the recorded history")
-    st.text(f"{name}, {found.turns} recorded turns")
+    st.caption(AGREEMENT)
+    st.text(f"{name}, {rows.counted(found.turns, 'recorded turn')}")
     _table(
         [
             {
@@ -204,6 +220,7 @@ def _selected(shares: ShareTable) -> None:
         return
     lines = [(one.text, one.shares) for one in shares.rows]
     lines.append(("→ then the announced action", shares.announced))
+    lines.append(("→ coverage", shares.coverage))
     _table(
         [
             {
@@ -214,6 +231,7 @@ def _selected(shares: ShareTable) -> None:
         ],
         wide="candidate",
     )
+    st.caption(coverage_told(shares.least_log_z))
 
 
 def _ends(report: Json, part: Part) -> None:
@@ -235,7 +253,7 @@ def _ends(report: Json, part: Part) -> None:
             if counts:
                 st.text(f"{one.name}, {what}: {_counts(counts)}")
     with st.expander("What was played"):
-        for key, value in rows.settings(report).items():
+        for key, value in settings(report).items():
             st.text(f"{key}: {value}")
 
 

@@ -20,7 +20,9 @@ def show_bench(report: Json, *, as_json: bool) -> None:
     if not every.modes:
         OUT.print("nothing was played")
     elif every.is_floor:
-        OUT.print("floor: no claim: no mode succeeds on a tenth of the questions")
+        OUT.print(
+            "floor: no claim: every mode succeeds on less than a tenth of the questions, too few to tell modes apart"
+        )
     for part in parts:
         if part.agreement:
             _show_agreement(part.agreement)
@@ -28,7 +30,7 @@ def show_bench(report: Json, *, as_json: bool) -> None:
     if len(parts) > 1:
         OUT.print(_benchmarks(parts, rows.mean_success(report)))
     for one in every.against:
-        _show_against(one)
+        _show_against(every.first, one)
     for row in every.modes:
         _say(f"{row.mode} ends: {_counts(row.stops)}")
     for part in parts:
@@ -41,7 +43,7 @@ def _modes(part: Part) -> Table:
     for row in part.modes:
         table.add_row(
             plain(row.mode),
-            str(row.n),
+            str(row.n) if not row.without_truth else f"{row.success.n} of {row.n}",
             f"{row.failed}" + f"\n+{row.unjudged} unjudged" * bool(row.unjudged),
             _narrow(row.success),
             rows.plain(row.f1, 2),
@@ -68,11 +70,12 @@ def _benchmarks(parts: tuple[Part, ...], mean: Mapping[str, float | None]) -> Ta
     return table
 
 
-def _show_against(one: Against) -> None:
-    _say(
-        f"select against {one.mode}, {rows.questions(one.n)}: success {rows.points(one.difference)} points, reasoning "
-        f"{rows.percent(one.reasoning_saved)} less a turn, model time {rows.percent(one.model_saved)} less a question"
-    )
+def _show_against(first: str, one: Against) -> None:
+    asked = rows.questions(one.n)
+    if one.difference.n < one.n:
+        asked += f", {one.difference.n} of them with a truth"
+    clauses = [f"success {rows.points(one.difference)} points", *rows.spared(one)]
+    _say(f"{first} against {one.mode}, {asked}: {', '.join(clauses)}")
 
 
 def _show_left_out(part: Part) -> None:
@@ -87,7 +90,7 @@ def _show_left_out(part: Part) -> None:
 def _show_agreement(agreed: Agreement) -> None:
     told = ", ".join(f"{mode} {_interval(found)}" for mode, found in agreed.modes.items())
     _say(
-        f"action as recorded under the recorded history, {agreed.turns} turns: {told}; the most frequent alone "
+        f"action as recorded under the recorded history, {rows.counted(agreed.turns, 'turn')}: {told}; the most frequent alone "
         f"{rows.percent(agreed.constant)}"
     )
 

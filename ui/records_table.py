@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .bench_rows import counted
 from .bench_table import show_bench
 from .terminal import OUT, plain, print_json
 
@@ -15,7 +16,8 @@ def show_records(report: Json, *, as_json: bool) -> None:
     if as_json:
         return print_json(report)
     shapes = ", ".join(f"{count} {shape}" for shape, count in report["shapes"].items())
-    OUT.print(plain(f"{report['records']} records in {report['files']} files: {shapes}"))
+    records, files = counted(report["records"], "record"), counted(report["files"], "file")
+    OUT.print(plain(f"{records} in {files}: {shapes}"))
     show_bench(report, as_json=False)
     for label, told in report["told"].items():
         for name, found in told.items():
@@ -30,10 +32,11 @@ def show_records(report: Json, *, as_json: bool) -> None:
         )
     for one in report["no_records"][:SHOWN]:
         OUT.print(plain(f"{one['where']}: {one['reason']}"))
+    passed_over = sum(report["passed_over"].values())
     counts = {
         "not read as records": len(report["no_records"]),
         "repeated": report["repeated"],
-        "files passed over": sum(report["passed_over"].values()),
+        f"file{'s' * (passed_over != 1)} passed over": passed_over,
         "without a truth": sum(one["without_truth"] for one in report["modes"].values()),
     }
     if any(counts.values()):

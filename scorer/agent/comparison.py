@@ -63,11 +63,13 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> McNemar:
 def paired_difference(first: Sequence[float], second: Sequence[float], seed: int = 0) -> Estimate:
     """The mean of first minus second with its bootstrap interval by question; one figure a question, the same questions in both.
 
-    Takes successes as well as seconds or turns.
+    Takes successes as well as seconds or turns. No interval where all differences are the same: drawing them again says nothing.
     """
     differences = [float(one) - float(other) for one, other in zip(first, second, strict=True)]
     if not differences:
         return Estimate(None, None, None, 0)
+    if len(set(differences)) == 1:
+        return Estimate(differences[0], None, None, len(differences))
     questions = [{"question": i} for i in range(len(differences))]
     return Resampler(questions, seed).mean(np.array(differences))
 

@@ -109,7 +109,7 @@ def turn_of(told: Mapping[str, Any]) -> Json:
         "chosen": chosen if type(chosen) is int and chosen >= 0 else None,
         "log_z": number(told.get("log_z")),
         "action": action if is_action else None,
-        "seconds": {part: _seconds(seconds, part) for part in SECONDS},
+        "seconds": {part: amount(seconds, part) for part in SECONDS},
     }
 
 
@@ -126,7 +126,8 @@ def amount(told: Mapping[str, Any], key: str) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if not 0 <= value < MOST:
-        raise Unreadable(f"{key} is {value:g}" if isinstance(value, float) else f"{key} is no count")
+        shown = f"{value:g}" if isinstance(value, float) or abs(value) < MOST else "so much"
+        raise Unreadable(f"{key}: {shown} is no amount of seconds or tokens")
     return value
 
 

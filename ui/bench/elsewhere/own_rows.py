@@ -1,5 +1,6 @@
 """A bench's own records.jsonl, and the report.json beside it."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,7 +33,7 @@ def run_of(value: Json, name: str) -> Run:
         detail=text(value.get("detail")),
         turns=turns,
     )
-    told = {key: float(value[key]) for key in SCORES if isinstance(value.get(key), bool | float)}
+    told = {key: float(value[key]) for key in SCORES if _is_score(value.get(key))}
     return Run(record, told, text(value["mode"]), candidates)
 
 
@@ -48,6 +49,10 @@ def figures_of(modes: Mapping[str, Json]) -> Figures:
         if isinstance(found, Mapping)
         for key, told in numbers({one: found.get(one) for one in COMPARED}).items()
     }
+
+
+def _is_score(value: Any) -> bool:
+    return isinstance(value, bool | float) and math.isfinite(value)
 
 
 def _is_turn(turn: Any) -> bool:

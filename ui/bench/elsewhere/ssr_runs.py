@@ -11,7 +11,19 @@ from typing import Any
 
 from ....data.traces import ANSWER
 from ....scorer.agent.episode import Stop
-from .found import Figures, Json, Run, Unreadable, number, numbers, record_of, text, texts, turn_of
+from .found import (
+    Figures,
+    Json,
+    Run,
+    Unreadable,
+    amount,
+    number,
+    numbers,
+    record_of,
+    text,
+    texts,
+    turn_of,
+)
 
 NAME = "ssr"
 TRUTHS = ("answers", "answer", "ground_truth", "gt", "gts")
@@ -95,8 +107,8 @@ def _turn(turn: Any) -> Json:
     if not isinstance(turn, dict) or not isinstance(turn.get("parsed"), dict):
         raise Unreadable("a turn is no object that tells what was parsed")
     parsed, result, index = turn["parsed"], turn.get("tool_result"), turn.get("index")
-    made = number(turn.get("generated_thinking_tokens"))
-    decoded = number(turn.get("total_generated_tokens"))
+    made = amount(turn, "generated_thinking_tokens")
+    decoded = amount(turn, "total_generated_tokens")
     return turn_of(
         {
             "context_tokens": turn.get("context_tokens"),
@@ -120,16 +132,13 @@ def _turn(turn: Any) -> Json:
 
 
 def _seconds(turn: Json) -> Json:
-    told = {key: number(value) for key, value in turn.items()}
-    prefill = told.get("prefill_seconds")
+    prefill, setup = amount(turn, "prefill_seconds"), amount(turn, "scoring_setup_seconds")
     return {
-        "media": told.get("media_preparation_seconds"),
-        "prefill": None
-        if prefill is None
-        else prefill + (told.get("scoring_setup_seconds") or 0.0),
-        "reasoning": told.get("thinking_only_seconds"),
-        "action": told.get("action_generation_seconds"),
-        "tool": told.get("tool_seconds"),
+        "media": amount(turn, "media_preparation_seconds"),
+        "prefill": None if prefill is None else prefill + (setup or 0.0),
+        "reasoning": amount(turn, "thinking_only_seconds"),
+        "action": amount(turn, "action_generation_seconds"),
+        "tool": amount(turn, "tool_seconds"),
     }
 
 
@@ -154,9 +163,9 @@ def _action(parsed: Json) -> Json | None:
 def _prefilled(turn: Json) -> float | None:
     """What its engine had not kept of the context."""
     meta = turn.get("prefill_meta")
-    cached = number(meta.get("cached_tokens")) if isinstance(meta, dict) else None
-    context = number(turn.get("context_tokens"))
-    return None if cached is None or context is None else context - cached
+    cached = amount(meta, "cached_tokens") if isinstance(meta, dict) else None
+    context = amount(turn, "context_tokens")
+    return None if cached is None or context is None or cached > context else context - cached
 
 
 def _log_z(rows: Any) -> float | None:
