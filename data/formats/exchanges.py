@@ -65,10 +65,7 @@ def is_responses(document: Any) -> bool:
 
 def read_responses(document: Raw) -> Trace:
     response = _holder(document, "output")
-    messages = said_of_items(_items(document))
-    if isinstance(asked := _asked_text(document), str):
-        messages = [said_of({"role": USER, "content": asked}), *messages]
-    messages = _with_unread(messages, response)
+    messages = _with_unread(said_of_items(items_of(document)), response)
     return Conversation(messages).trace(
         outcome_in(document), model_of(response) or model_of(document), run_of(document)
     )
@@ -109,6 +106,13 @@ def said_of_items(items: Sequence[Any]) -> list[Said]:
         else:
             found.append(said)
     return found
+
+
+def items_of(document: Raw) -> list[Any]:
+    """All items of a request with its response, a plain text that was asked among them."""
+    asked = _asked_text(document)
+    first = [{"role": USER, "content": asked}] if isinstance(asked, str) else []
+    return [*first, *_items(document)]
 
 
 def _item(item: Raw) -> Said:

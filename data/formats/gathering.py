@@ -25,10 +25,14 @@ class Origin(NamedTuple):
 
 
 class RunPart(NamedTuple):
-    """What belongs to a run, and the run's id; "" where all parts in a file are one run."""
+    """What belongs to a run, and the run's id; "" where all parts in a file are one run.
+
+    A part that comes `after` another belongs to that one's run, where that one was met before.
+    """
 
     run: str
     value: Any
+    after: str = ""
 
 
 class Place(NamedTuple):
@@ -59,9 +63,13 @@ class Gatherer:
     _file: IO[bytes] | None = None
     _places: dict[Key, list[Place]] = field(default_factory=dict)
     _origins: dict[Key, Origin] = field(default_factory=dict)
+    _follows: dict[Key, Key] = field(default_factory=dict)
     _end: int = 0
 
-    def add(self, key: Key, part: Any, origin: Origin) -> None:
+    def add(self, key: Key, part: Any, origin: Origin, after: Key | None = None) -> None:
+        """Keep a part of the run `key`, or of the run to which the part `after` belongs."""
+        own, key = key, self._follows.get(after, key) if after else key
+        self._follows[own] = key
         data = json.dumps(part).encode()
         self._file = self._file or TemporaryFile()
         self._file.write(data)

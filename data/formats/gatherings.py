@@ -10,6 +10,7 @@ from typing import Any
 from .dialects import role_of
 from .exchanges import is_logged, logged_call
 from .gathering import RunPart
+from .response_chains import CHAIN, chained_part, is_chained
 from .sessions import (
     CLAUDE,
     CODEX,
@@ -77,6 +78,7 @@ GATHERINGS = (
     Gathering("langsmith", is_langsmith, langsmith_run),
     Gathering("langfuse", is_langfuse, langfuse_observations),
     Gathering("weave", is_weave, weave_call),
+    Gathering(CHAIN, is_chained, chained_part),
     Gathering("request-log", is_logged, logged_call),
     Gathering("steps", is_smol_step, _alone),
     Gathering("messages", is_message, _alone),

@@ -179,7 +179,8 @@ class _Reading:
         try:
             for part in gathering.parts(entry.value):
                 key = Key(gathering.name, part.run or origin.name)
-                self.gatherer.add(key, part.value, origin)
+                after = Key(gathering.name, part.after) if part.after else None
+                self.gatherer.add(key, part.value, origin, after)
         except UNREADABLE as error:
             reason = f"not what {gathering.name} says: {type(error).__name__}: {error}"
             yield Quarantined(origin.name, entry.position, reason, entry.raw)

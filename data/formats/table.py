@@ -43,6 +43,7 @@ from .labelled_chat import is_sketchpad, is_webvoyager, read_sketchpad, read_web
 from .openai_chat import is_openai_chat, read_openai_chat
 from .react_chat import is_react_chat, read_react_chat
 from .react_text import is_react_text, read_react_text
+from .response_chains import is_chain, read_chain
 from .sessions import (
     is_claude,
     is_session,
@@ -98,6 +99,7 @@ FORMATS = (
     TraceFormat("mini-swe-agent", is_mini_swe, read_mini_swe),
     TraceFormat("openai-response", is_choices, read_choices),
     TraceFormat("openai-responses", is_responses, read_responses),
+    TraceFormat("response-chain", is_chain, read_chain),
     TraceFormat("anthropic-response", is_anthropic_exchange, read_anthropic_exchange),
     TraceFormat("openai-chat", is_openai_chat, read_openai_chat),
     TraceFormat("knowagent-hotpotqa", is_knowagent_hotpotqa, read_knowagent_hotpotqa),

@@ -36,6 +36,7 @@ UNJUDGED = {
     "swe-agent.run.traj",
     "mini-swe-agent.traj.json",
     "openai-responses.codex.jsonl",
+    "response-chain.linked.jsonl",
     "smolagents.steps.json",
     "atif.trajectory.json",
     "browsecomp-plus.run.json",

@@ -155,6 +155,40 @@ def test_lines_of_messages_are_one_run_a_file(tmp_path):
     assert [trace.question for trace in read_traces([tmp_path])] == ["a", "b"]
 
 
+def test_responses_that_branch_are_runs_that_share_their_beginning(tmp_path):
+    def response(id, after, asked, text):
+        reasoning = {
+            "type": "reasoning",
+            "summary": [],
+            "content": [{"type": "reasoning_text", "text": f"t{id}"}],
+        }
+        message = {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": text}],
+        }
+        return {
+            "input": asked,
+            "response": {"id": id, "previous_response_id": after, "output": [reasoning, message]},
+        }
+
+    rows = [
+        response("1", None, "Who?", "Which one?"),
+        response("2", "1", "That.", "He."),
+        response("9", None, "Else?", "No."),
+        response("3", "1", "This.", "She."),
+    ]
+    found = {trace.run: trace for trace in read_traces([written(tmp_path, rows)])}
+
+    assert {run: thoughts(trace) for run, trace in found.items()} == {
+        "2": ["t1", "t2"],
+        "3": ["t3"],
+        "9": ["t9"],
+    }
+    assert {trace.question for trace in found.values()} == {"Who?", "Else?"}
+    assert len(found["3"].turns) == 2
+
+
 def test_a_session_is_a_header_with_its_messages_and_a_file_may_hold_several(tmp_path):
     def session(id):
         yield {"type": "session", "harness": "h", "id": id}
