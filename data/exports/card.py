@@ -16,9 +16,9 @@ def card(facts: Mapping[str, Any], splits: Sequence[str]) -> str:
 
 
 def _front_matter(facts: Mapping[str, Any], splits: Sequence[str]) -> str:
-    """JSON is YAML: nothing in a name can break out of it."""
+    """JSON is YAML: nothing in a name can break out of it. All parts are parquet: datasets read those of a folder by one reader."""
     turns = [{"split": split, "path": f"turns/{split}.parquet"} for split in splits]
-    candidates = [{"split": "all", "path": "candidates.jsonl"}]
+    candidates = [{"split": "train", "path": "candidates.parquet"}]
     fields: dict[str, Any] = {
         "license": _licence(facts["sources"]),
         "pretty_name": f"Reasoning candidates {facts['set']['name']}",

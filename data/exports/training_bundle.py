@@ -1,5 +1,6 @@
 """The files of a training target: its rows, the set, the pictures, how to train, and an account of all of it."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
@@ -144,10 +145,8 @@ def _beside(
     if target == "hub":
         told = {"forethought": version("forethought"), **facts}
         splits = [name.removeprefix("turns/").removesuffix(".parquet") for name in tables]
-        return {
-            README: [card(told, splits)],
-            "candidates.jsonl": candidates_jsonl(inputs.candidate_set),
-        }
+        candidates = [json.loads(line) for line in candidates_jsonl(inputs.candidate_set)]
+        return {README: [card(told, splits)], "candidates.parquet": parquet_pieces(candidates)}
     (rows,) = tables.values()
     files: dict[str, Iterable[Piece]] = {README: [readme(target, shape, facts, rows[0])]}
     files |= files_beside(target)

@@ -180,6 +180,21 @@ def test_hugging_face_datasets_read_the_same_rows(target, tmp_path, monkeypatch)
     assert check.of == sum(map(len, read_export(tmp_path).tables.values()))
 
 
+def test_a_hubs_folder_loads_part_by_part_as_its_card_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    from datasets import load_dataset
+
+    written_to(tmp_path / "out", "hub")
+    folder, cache = str(tmp_path / "out"), str(tmp_path / "cache")
+
+    turns = load_dataset(folder, "turns", cache_dir=cache)
+    candidates = load_dataset(folder, "candidates", cache_dir=cache)["train"]
+
+    assert {name: len(rows) for name, rows in turns.items()} == {RUN.split.value: 2}
+    assert candidates["text"] == [SEARCH.text, ANSWER.text]
+    assert candidates["support"] == [[], []]
+
+
 def test_a_loader_that_is_not_there_says_so(tmp_path):
     written_to(tmp_path, "verl-sft")
 
