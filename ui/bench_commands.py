@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -189,6 +190,7 @@ def bench(
     )
     opened = open_existing(store)
     candidate_set = find_set(opened, name)
+    plan = replace(plan, sizes=_smaller(plan.sizes, len(candidate_set.active)))
     require_writable(out / "report.json")
     arenas = arenas_of(opened, candidate_set, plan, BackEnds(text_search, image_searches))
     told = make_judge(judge, judge_model)
@@ -203,6 +205,17 @@ def bench(
         found = running.run(progress)
     write_bench_report(out / "report.html", found, opened.documents(KIND))
     show_bench(found, as_json=as_json)
+
+
+def _smaller(sizes: Sequence[int], candidates: int) -> tuple[int, ...]:
+    """Those that are no whole set; tells of the others on standard error."""
+    asked = sorted(set(sizes))
+    for whole in (size for size in asked if size >= candidates):
+        terminal.ERR.print(
+            f"--size {whole} is left out: the whole set is {candidates}, which select takes from anyway",
+            soft_wrap=True,
+        )
+    return tuple(size for size in asked if size < candidates)
 
 
 def _staff(
