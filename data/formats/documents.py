@@ -165,7 +165,7 @@ def _line_document(number: int, line: bytes) -> Document | Broken:
     except UnicodeDecodeError:
         return Broken(number, NO_TEXT, beginning(line.decode("utf-8", "surrogateescape")))
     try:
-        return Document(number, parsed(text), beginning(text))
+        return Document(number, parsed(text), text[:PREVIEW])  # as UTF-8 it has no surrogates
     except Damage as damage:
         return Broken(number, str(damage), beginning(text))
 
