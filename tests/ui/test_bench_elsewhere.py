@@ -313,6 +313,51 @@ def test_named_places_are_compared_on_the_questions_that_both_have(tmp_path):
     assert against["model_saved"] is None, "one of the two tells no time"
 
 
+def test_places_of_any_name_are_compared_the_first_with_each_other(tmp_path):
+    run = ssr_run(tmp_path / "run", answers=["Porto"])
+    rows = [mars_row(f"q{n}", ["<answer>Porto</answer>"], ["Porto"] * (n > 1)) for n in (1, 2)]
+    path = lines(tmp_path / "results.jsonl", *rows)
+    report = reckoned(f"ours={run}", f"theirs={path}")
+    shown = CliRunner().invoke(app, ["bench-records", f"theirs={path}", f"ours={run}"])
+    told = " ".join(shown.stdout.split())
+
+    assert report["select_against"] == {}
+    assert report["first_against"]["first"] == "ours"
+    assert report["first_against"]["modes"]["theirs"]["success_difference"]["value"] == -1.0
+    assert "theirs against ours, 2 questions, 1 of them with a truth: success +100.0" in told
+    assert "1 of 2" in told
+    assert "5 records in" in told
+
+
+@pytest.mark.parametrize("value", ["-1.0", "NaN", "Infinity", "-3"])
+@pytest.mark.parametrize("key", ["reasoning", "action_tokens"])
+def test_a_record_of_impossible_seconds_or_tokens_is_none(tmp_path, key, value):
+    own_run(tmp_path / "made")
+    path = tmp_path / "made" / "records.jsonl"
+    first, *rest = path.read_text().splitlines()
+    row = json.loads(first)
+    turn = row["turns"][0]
+    (turn["seconds"] if key == "reasoning" else turn)[key] = json.loads(value)
+    path.write_text("\n".join([json.dumps(row), *rest]) + "\n")
+    report = reckoned(path)
+    (none,) = report["no_records"]
+
+    assert none["where"] == f"{path}:1"
+    assert none["reason"].startswith(f"{key}: ")
+    assert report["records"] == len(rest)
+    assert CliRunner().invoke(app, ["bench-records", str(path)]).exit_code == 3
+
+
+def test_an_ssr_run_of_negative_seconds_is_none(tmp_path):
+    folder = ssr_run(tmp_path / "run")
+    path = folder / "example_0001_sample_001" / "trajectory.json"
+    value = json.loads(path.read_text())
+    value["turns"][0]["prefill_seconds"] = -1
+    path.write_text(json.dumps(value))
+
+    assert "prefill_seconds: -1" in reckoned(folder)["no_records"][0]["reason"]
+
+
 def test_two_places_of_one_name_are_refused(tmp_path):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

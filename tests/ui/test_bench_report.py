@@ -1,7 +1,9 @@
 """A bench's report.html, its rows and its terminal table: nothing claimed on a floor, any text letter by letter, any figure missing."""
 
 import copy
+import json
 import math
+import re
 
 import pytest
 from bench_reports import bench_report
@@ -11,10 +13,13 @@ from hypothesis import strategies as st
 from report_page import Page, assert_self_contained
 
 from forethought.data.published_results import published
+from forethought.ui.bench_commands import _smaller
 from forethought.ui.bench_report import bench_html, write_bench_report
-from forethought.ui.bench_summary import claim, share_table
+from forethought.ui.bench_rows import pooled, spared
+from forethought.ui.bench_settings import settings as settings_of
+from forethought.ui.bench_summary import cards, claim, share_table
 from forethought.ui.bench_table import show_bench
-from forethought.ui.pareto import ParetoPoint, frontier, pareto_points
+from forethought.ui.pareto import ParetoPoint, frontier, left_out, pareto_points
 
 SET = mined()
 REPORT = bench_report(SET)
@@ -91,6 +96,63 @@ def test_a_difference_within_its_interval_may_be_chance():
     assert "more than chance explains" in claim(sure)
 
 
+@pytest.mark.parametrize(
+    "succeeds", [lambda mode, n: n % 2 > 0, lambda mode, n: False], ids=["half", "floor"]
+)
+def test_of_few_questions_nothing_is_claimed(succeeds):
+    few = bench_report(SET, ("mmsearch",), questions=29, succeeds=succeeds)
+
+    assert claim(few).startswith("Too few questions to claim anything: 29.")
+    assert "Selecting" not in claim(few)
+
+
+def test_of_a_mode_that_was_asked_little_nothing_is_claimed():
+    report = copy.deepcopy(REPORT)
+    against = report["select_against"]
+    against["think-65"] = copy.deepcopy(against["think"])
+    against["think-65"]["success_difference"]["n"] = 20
+
+    assert "Selecting less think-65: too few questions to claim anything: 20." in claim(report)
+    assert "Selecting less think: success" in claim(report)
+
+
+@pytest.mark.parametrize(
+    ("saved", "said"),
+    [
+        (0.25, "saves 25.0\u00a0% of the reasoning time a turn"),
+        (-3.632, "takes 4.6 times the reasoning time a turn"),
+        (None, None),
+    ],
+)
+def test_time_is_saved_or_taken_or_not_spoken_of(saved, said, capsys):
+    report = copy.deepcopy(REPORT)
+    report["select_against"]["think"] |= {"reasoning_saved": saved, "model_saved": None}
+    show_bench(report, as_json=False)
+    told = (claim(report), capsys.readouterr().out.replace("\n", " "))
+
+    for text in told:
+        line = re.split("less think|against think", text)[1].split("select against")[0]
+        line = line.split("select ends")[0]
+        assert (said in line) if said else not {"saves", "takes"} & set(line.split())
+        assert "the model's time" not in line
+    assert "−363" not in bench_html(report)
+    assert [card.what for card in cards(report)[2:]] == (
+        [] if saved is None else ["reasoning time saved" if saved > 0 else "reasoning time"]
+    )
+    assert spared(pooled(report).against[0]) == ([said] if said else [])
+
+
+def test_where_all_questions_differ_alike_there_is_no_interval_and_the_exact_test_tells(capsys):
+    always = bench_report(SET, succeeds=lambda mode, n: mode == "select")
+    same = bench_report(SET, succeeds=lambda mode, n: True)
+    show_bench(always, as_json=False)
+
+    assert "more than chance explains" in claim(always)
+    assert "which may be chance" in claim(same)
+    assert "+100.0 [–] points" in capsys.readouterr().out.replace("\n", " ")
+    assert always["select_against"]["think"]["success_difference"]["low"] is None
+
+
 @pytest.mark.parametrize("report", EMPTY, ids=["empty", "none", "parts", "no question", "no bench"])
 def test_a_bench_of_which_nothing_is_known_is_a_page_and_a_table_all_the_same(report):
     page = Page(bench_html(report))
@@ -163,11 +225,22 @@ def test_shares_stand_by_benchmark_or_by_mode_where_there_is_one():
 
 
 def test_points_are_those_of_the_run_its_sizes_and_other_sets_that_compare():
-    other = bench_report(mined("other"))
+    other = bench_report(mined("other"), modes=("select", "think"))
     foreign = bench_report(mined("foreign")) | {"model": "another"}
     elsewhere = bench_report(mined("elsewhere"), ("mmsearch",))
-    others = {one["set"]: one for one in (REPORT, other, foreign, elsewhere)}
+    fewer = bench_report(mined("fewer"), questions=5)
+    plan = REPORT["plan"] | {"limits": {"turns": 9}}
+    others = {one["set"]: one for one in (REPORT, other, foreign, elsewhere, fewer)}
+    others["longer"] = bench_report(mined("longer")) | {"plan": plan}
     points = pareto_points(REPORT, others)
+    told = left_out(REPORT, others)
+
+    assert told == (
+        "Left out of the store's runs: 2 with another model or benchmark, 1 with another number of questions, "
+        "1 with other settings."
+    )
+    assert told in text_of(bench_html(REPORT, others))
+    assert left_out(REPORT, {"other": other}) == ""
 
     assert {point.set_name for point in points} == {"search-v1", "other"}
     assert [point.label for point in points[:4]] == ["select@3", "think", "none", "select@1"]
@@ -196,6 +269,38 @@ def test_what_was_published_is_marked_and_all_there():
         assert row.method in text and f"{row.mean:.2f}" in text
     assert "as SSR's authors reproduced it" in text
     assert "arXiv 2610.01892" in text
+
+
+def test_a_stored_run_compares_with_the_same_run_before_it_was_stored():
+    plan = REPORT["plan"] | {"places": (("mmsearch", None),), "modes": ("select",)}
+    report, other = REPORT | {"plan": plan}, bench_report(mined("other")) | {"plan": plan}
+
+    assert left_out(report, {"other": json.loads(json.dumps(other))}) == ""
+
+
+def test_a_candidate_that_was_not_on_offer_has_no_share():
+    report = bench_report(SET, ("mmsearch",), questions=40)
+    report["modes"]["select@1"]["shares"] = {SET.active[0].id: 1.0}
+    sized = [row.shares[1] for row in share_table(report).rows]
+
+    assert sized == [1.0] + [None] * (len(SET.active) - 1)
+
+
+def test_words_are_explained_and_settings_have_names():
+    text = text_of(bench_html(FLOOR))
+    told = settings_of(REPORT | {"plan": {"least_log_z": -40.0, "limits": {"thought_tokens": 9}}})
+
+    for said in ("Agreement is,", "Coverage is", "Floor: every mode succeeds", "A dash (–)"):
+        assert said in text
+    assert told["covered from log Z (nats)"] == "-40.0"
+    assert told["most tokens of a thought"] == "9"
+
+
+def test_a_size_that_is_the_whole_set_is_told_in_a_line_and_left_out(capsys):
+    assert _smaller((9, 2, 4, 2, 3), 4) == (2, 3)
+    lines = capsys.readouterr().err.splitlines()
+
+    assert [line.split(" is left out")[0] for line in lines] == ["--size 4", "--size 9"]
 
 
 def test_the_file_is_written_and_the_same_report_makes_the_same_page(tmp_path):

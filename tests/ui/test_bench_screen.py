@@ -78,6 +78,9 @@ def test_on_a_floor_nothing_is_claimed_and_agreement_leads(store):
     assert any(text.value.startswith("Floor: no claim") for text in at.text)
     assert headers(at)[0] == "Action agreement under the recorded history"
     assert not any("saved" in metric.label for metric in at.metric)
+    said = " ".join(caption.value for caption in at.caption)
+    for word in ("Agreement is,", "Coverage is", "Floor: every mode", "A dash (–)"):
+        assert word in said
 
 
 def test_a_change_since_the_bench_is_told(store):

@@ -115,7 +115,7 @@ def _against(first: Sequence[Json], other: Sequence[Json], seed: int) -> Json:
     mine, theirs = ({one["id"]: one for one in rows} for rows in (first, other))
     both = paired(*({id: one["success"] for id, one in rows.items()} for rows in (mine, theirs)))
     pairs = [(mine[id], theirs[id]) for id in both.questions]
-    known = [bool(one["answers"]) for one, _ in pairs]
+    known = [bool(one["answers"] and other["answers"]) for one, other in pairs]
     ours, others = (list(compress(side, known)) for side in (both.first, both.second))
     return {
         "n": len(pairs),
