@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from .checking import Check, Exported
+from .row_checks import text_of
 
 FAILURES = (
     ArithmeticError,
@@ -180,6 +181,22 @@ def _by_openrlhf(exported: Exported, tokenizer: Any) -> Iterator[str]:
                 yield f"{name}: a row with nothing to train"
 
 
+def _by_axolotl(exported: Exported, tokenizer: Any) -> Iterator[str]:
+    """axolotl's tokenizing, as `axolotl.yaml` asks for it: what it trains is the last message."""
+    from axolotl.prompt_strategies.chat_template import ChatTemplatePrompter, ChatTemplateStrategy
+
+    prompter = ChatTemplatePrompter(
+        tokenizer, tokenizer.chat_template, max_length=2**20, message_field_training="train"
+    )
+    strategy = ChatTemplateStrategy(prompter, tokenizer, False, 2**20, [], "turn")
+    for name, rows in exported.tables.items():
+        for number, row in enumerate(rows, start=1):
+            labels = [label for label in strategy.tokenize_prompt(row)["labels"] if label >= 0]
+            last = text_of(row["messages"][-1]["content"]).strip()
+            if not tokenizer.decode(labels).strip().startswith(last):
+                yield f"{name} row {number}: axolotl would train other words"
+
+
 def _same_count(name: str, found: int, told: int) -> Iterator[str]:
     if found != told:
         yield f"{name}: {found} of {told} rows are left"
@@ -214,4 +231,5 @@ LOADERS = (
     Loader("llamafactory", ("llamafactory",), _by_llamafactory),
     Loader("swift", ("swift",), _by_swift),
     Loader("openrlhf", ("openrlhf",), _by_openrlhf, needs_tokenizer=True),
+    Loader("axolotl", ("axolotl",), _by_axolotl, needs_tokenizer=True),
 )

@@ -22,13 +22,13 @@ def _text(completion: Any) -> str:
     return completion if isinstance(completion, str) else completion[-1]["content"]
 
 
-def _kind(text: str) -> str | None:
-    """`answer`, or the tool's name; aliases of the two are folded as Forethought folds them."""
+def _kind(text: str) -> str:
+    """`answer`, the tool's name, or "" for no action; aliases of the two are folded as Forethought folds them."""
     call, answer = CALL.search(text), ANSWER.search(text)
     if answer and not (call and call.start() < answer.start()):
         return "answer"
     try:
-        name = json.loads(call[1])["name"] if call else None
+        name = json.loads(call[1])["name"] if call else ""
     except (ValueError, KeyError, TypeError):
-        return None
-    return {"finish": "answer", "text_search_tool": "search"}.get(name, name)
+        return ""
+    return {"finish": "answer", "text_search_tool": "search"}.get(str(name), str(name))
