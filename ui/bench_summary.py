@@ -100,7 +100,7 @@ def cards(report: Json) -> list[Card]:
                 ("reasoning", one.reasoning_saved, "a turn"),
                 ("model", one.model_saved, "a question"),
             )
-            found += [_time(*told) for told in saved if told[1] is not None]
+            found += [_time(what, share, per) for what, share, per in saved if share is not None]
     return found
 
 
