@@ -118,7 +118,7 @@ def conversation_of(
     """The chat up to the message of turn `until` (None: all of it), without the words of the first `omitted` observations."""
     repairs: Counter[Repair] = Counter()
     messages = [Message(Role.SYSTEM, _plain(system, repairs))] if system else []
-    shown = (labelled.trace.question,)
+    shown: tuple[str, ...] = (labelled.trace.question,)
     for number, step in enumerate(_steps(labelled, until)):
         text = _user_text(shown, step.pictures, repairs, is_first=number == 0)
         messages.append(Message(Role.USER, text, step.pictures))
