@@ -1,7 +1,7 @@
 """The README that lies in an export: how to train with it, what a row is, what was left out, whose traces they are.
 
-How to train stands in `recipes/TARGET/README.md`; the files beside that one go along with the export as they are, and so do those of `hooks/TARGET`, what
-makes a trainer select.
+How to train stands in `recipes/TARGET/README.md`, how to make the trainer select in `hooks/TARGET/README.md` where that can be; the files beside these go along
+with the export as they are.
 """
 
 from collections.abc import Iterable, Mapping
@@ -50,8 +50,10 @@ def files_beside(target: str) -> dict[str, Iterable[str]]:
 
 def readme(target: str, shape: RowShape, facts: Mapping[str, Any], columns: Iterable[str]) -> str:
     """The text, by what the manifest says."""
-    recipe = HERE / "recipes" / target / README
-    written = Template(recipe.read_text("utf-8")).substitute() if recipe.is_file() else ""
+    recipes = [place / target / README for place in PLACES]
+    written = "\n".join(
+        Template(path.read_text("utf-8")).substitute() for path in recipes if path.is_file()
+    )
     return HEAD.substitute(
         target=target,
         set=facts["set"]["name"],

@@ -36,6 +36,22 @@ def test_a_configuration_names_the_rows_and_is_named_by_its_readme(path):
     assert "train.jsonl" in said or "forethought_turns" in said
 
 
+def test_what_lies_beside_a_targets_readmes_goes_along_and_they_become_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(readme, "PLACES", (tmp_path / "recipes", tmp_path / "hooks"))
+    for place, name in (("recipes", "sft.yaml"), ("hooks", "select.py")):
+        (tmp_path / place / "trl-sft").mkdir(parents=True)
+        (tmp_path / place / "trl-sft" / "README.md").write_text(f"See {name} in $$PWD.\n")
+        (tmp_path / place / "trl-sft" / name).write_text(place)
+    facts = {"set": {"name": "s", "hash": "0"}, "rows": 1, "turns": 1, "left_out": {}}
+    facts |= {"inputs": {"labels": "assigned"}, "sources": []}
+
+    files = {name: "".join(pieces) for name, pieces in readme.files_beside("trl-sft").items()}
+    said = readme.readme("trl-sft", SHAPES["trl-sft"], facts, ["prompt"])
+
+    assert files == {"sft.yaml": "recipes", "select.py": "hooks"}
+    assert "See sft.yaml in $PWD.\n\nSee select.py in $PWD.\n" in said
+
+
 SEARCH = render_action(Action("search", {"input": "a } b"})).text
 ANSWER = render_action(Action("finish", {"input": "Lisbon"})).text
 
