@@ -7,53 +7,20 @@ import asyncio
 import importlib.util
 import inspect
 import json
-import shutil
 import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import hook_stand_ins
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from tiny_models import tiny_network
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
+from hook_engines import OpenRLHFEngine, SwiftEngine, VerlServer
+from hook_stand_ins import FILES, HOOKS, SET, load
 
-import forethought.data.exports.readme
-from forethought.data.library import builtin, library_hash, library_json
+from forethought.data.library import library_hash
 from forethought.scorer.training.selector import competitors, log_q, log_q_against, scores
 
-HOOKS = Path(forethought.data.exports.readme.__file__).parent / "hooks"
-FILES = {
-    "verl": "verl-rl/ssr_select.py",
-    "openrlhf": "openrlhf/ssr_agent.py",
-    "swift": "swift/ssr_scheduler.py",
-}
-SHARED = [
-    "Candidates",
-    "Drawn",
-    "read_set",
-    "score",
-    "log_sum_exp",
-    "select",
-    "turn_record",
-    "log_q_now",
-]
-SET = builtin("ssr")
-TOOLS = """
-from runpy import run_path
-reward = run_path(__file__.replace("tools.py", "given_tools.py"))["reward"]
-async def call(name, arguments):
-    return f"<|im_end|> {name} found 1932"
-"""
 CALL = '<tool_call>{"name": "search", "arguments": {"query": "bridge"}}</tool_call>'
 ANSWER = "<answer>The 1932</answer>"
-TEMPLATE = (
-    "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' }}{{ m.content }}{{ '<|im_end|>\n' }}{% endfor %}"
-    "{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
-)
 PROMPT = [{"role": "user", "content": "Which year was this bridge opened?"}]
 INFO = {"library_sha256": library_hash(SET), "alpha": 0.5, "tau": 0.7}
 
@@ -69,160 +36,6 @@ def real(framework):
 
 def stand_in(framework):
     return pytest.param((framework, "stand-in"), id=f"{framework}-stand-in")
-
-
-def load(which, monkeypatch, folder):
-    """The hook as it lies in an export, with tools filled in."""
-    framework, kind = which
-    if kind == "stand-in":
-        for name, module in getattr(hook_stand_ins, framework)().items():
-            monkeypatch.setitem(sys.modules, name, module)
-    source = HOOKS / FILES[framework]
-    shutil.copy(source, folder)
-    if (given_tools := source.with_name("tools.py")).exists():
-        shutil.copy(given_tools, folder / "given_tools.py")
-        (folder / "tools.py").write_text(TOOLS)
-    (folder / "reasoning_library.json").write_text(json.dumps(library_json(SET)))
-    return module_of(folder / source.name)
-
-
-def module_of(path):
-    spec = importlib.util.spec_from_file_location(f"exported_{path.stem}", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def chat_tokenizer():
-    """A token a byte, and two that open and end a turn."""
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    backend = Tokenizer(models.BPE({one: i for i, one in enumerate(alphabet)}, merges=[]))
-    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    backend.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(
-        tokenizer_object=backend,
-        eos_token="<|im_end|>",
-        pad_token="<|im_end|>",
-        additional_special_tokens=["<|im_start|>"],
-        chat_template=TEMPLATE,
-    )
-
-
-class Engine:
-    """Says what it is told to, one action a turn, and knows every token's log-probability by a tiny network."""
-
-    def __init__(self, *actions):
-        self.tokenizer = chat_tokenizer()
-        self.network = tiny_network(vocab_size=258).double()
-        self.said = [
-            [*self.tokenizer(action).input_ids, self.tokenizer.eos_token_id] for action in actions
-        ]
-        self.contexts = []  # before each action
-
-    def log_probs(self, ids):
-        """(T - 1,) of all tokens but the first."""
-        ids = torch.tensor([ids])
-        rows = self.network(ids).logits[0, :-1].log_softmax(-1)
-        return rows.gather(-1, ids[0, 1:, None])[:, 0]
-
-    @torch.no_grad()
-    def prompt_log_probs(self, ids):
-        return self.log_probs(ids).tolist()
-
-    def act(self, ids):
-        """The next action's tokens, and their log-probabilities."""
-        self.contexts.append(list(ids))
-        said = self.said[len(self.contexts) - 1]
-        return said, self.prompt_log_probs([*ids, *said])[-len(said) :]
-
-
-def vllm_entries(ids, values):
-    return [{i: SimpleNamespace(logprob=value)} for i, value in zip(ids, values, strict=True)]
-
-
-class OpenRLHFEngine(Engine):
-    async def generate(self, ids, params, multi_modal_data=None):
-        if params.prompt_logprobs is not None:
-            assert params.skip_reading_prefix_cache and params.temperature == 1.0
-            return SimpleNamespace(
-                prompt_logprobs=[None, *vllm_entries(ids[1:], self.prompt_log_probs(ids))]
-            )
-        said, known = self.act(ids)
-        output = SimpleNamespace(
-            token_ids=said,
-            text=self.tokenizer.decode(said),
-            finish_reason="stop",
-            logprobs=vllm_entries(said, known),
-        )
-        return SimpleNamespace(outputs=[output])
-
-
-class VerlServer(Engine):
-    async def generate(self, request_id, *, prompt_ids, sampling_params, **media):
-        if "prompt_logprobs" in sampling_params:
-            told = [[one] for one in self.prompt_log_probs(prompt_ids)] + [[0.0]]
-            return SimpleNamespace(token_ids=[0], extra_fields={"prompt_logprobs": told})
-        said, known = self.act(prompt_ids)
-        return SimpleNamespace(
-            token_ids=said,
-            log_probs=known,
-            num_preempted=None,
-            routed_experts=None,
-            extra_fields={},
-        )
-
-
-class SwiftEngine(Engine):
-    """Of ms-swift's engine, what the hook asks of it; the template goes on from an assistant's tokens."""
-
-    @property
-    def template(self):
-        return self
-
-    def set_mode(self, mode):
-        assert mode == "vllm"
-
-    def _get_response_prefix(self, inputs):
-        return ""
-
-    def encode(self, request, return_template_inputs):
-        ids = []
-        for message in request.messages:
-            content = message["content"]
-            ids += self.tokenizer(f"<|im_start|>{message['role']}\n").input_ids
-            ids += content if isinstance(content, list) else self.tokenizer(content).input_ids
-            if message["role"] == "user":
-                ids += self.tokenizer("<|im_end|>\n").input_ids
-        ids += (
-            []
-            if message["role"] == "assistant"
-            else self.tokenizer("<|im_start|>assistant\n").input_ids
-        )
-        return {"input_ids": ids}
-
-    def _prepare_generation_config(self, config):
-        return SimpleNamespace(
-            prompt_logprobs=config.prompt_logprobs, temperature=config.temperature
-        )
-
-    async def _get_grpo_lora_request_async(self, adapter):
-        return None
-
-    async def _add_request(self, inputs, params, request_id, adapter_request=None):
-        assert (params.prompt_logprobs, params.temperature) == (0, 1.0)
-        ids = inputs["input_ids"]
-        yield SimpleNamespace(
-            prompt_logprobs=[None, *vllm_entries(ids[1:], self.prompt_log_probs(ids))]
-        )
-
-    async def infer_async(self, request, config):
-        said, known = self.act(self.encode(request, True)["input_ids"])
-        response, choice, message = self.answers
-        text = self.tokenizer.decode(said, skip_special_tokens=True)
-        logprobs = {"content": [{"logprob": one} for one in known]}
-        made = choice(0, message("assistant", text), "stop", logprobs=logprobs, token_ids=said)
-        return response(model="tiny", choices=[made], usage=None)
 
 
 class Run(dict):
@@ -447,76 +260,6 @@ def test_a_loss_has_the_value_and_the_gradient_of_the_selector(monkeypatch, tmp_
     (known,) = torch.autograd.grad(sum(expected), log_probs)
     assert torch.allclose(gradient, known, atol=1e-12)
     assert torch.equal(gradient != 0, known != 0)
-
-
-SCORES = st.lists(st.floats(-300, 0), min_size=2, max_size=9)
-
-
-@pytest.fixture(scope="module")
-def pure():
-    """The functions that need no framework."""
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        for name, module in hook_stand_ins.openrlhf().items():
-            monkeypatch.setitem(sys.modules, name, module)
-        return module_of(HOOKS / FILES["openrlhf"])
-
-
-@given(SCORES, st.floats(0.05, 5), st.floats(0, 1, exclude_max=True))
-def test_a_draw_falls_where_its_point_does_in_the_cumulated_chances(pure, values, tau, point):
-    drawn = pure.select(values, tau, point)
-
-    chances = log_q(torch.tensor(values, dtype=torch.float64), tau)
-    before = float(chances[: drawn.place].exp().sum())
-    assert before - 1e-9 <= point <= before + float(chances[drawn.place].exp()) + 1e-9
-    assert drawn.log_q == pytest.approx(float(chances[drawn.place]), abs=1e-9)
-    others = competitors(torch.tensor(values, dtype=torch.float64), drawn.place, tau)
-    assert drawn.others == pytest.approx(float(others), abs=1e-9)
-
-
-@given(SCORES, st.floats(0.05, 5))
-def test_without_a_point_the_first_of_the_highest_is_taken(pure, values, tau):
-    assert pure.select([*values, max(values)], tau, None).place == values.index(max(values))
-
-
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        (f"go {CALL} on", "search"),
-        (ANSWER, None),
-        (f"{ANSWER}{CALL}", None),
-        ("<tool_call>{'name': 1}</tool_call>", None),
-        ('<tool_call>{"arguments": {}}</tool_call>', None),
-        ('<tool_call>{"name": "a", "arguments": 3}</tool_call>', None),
-        ("", None),
-    ],
-)
-def test_an_action_is_its_first_call_unless_it_answers_before(pure, text, name):
-    call = pure.call_in(text)
-    assert (call and call["name"]) == name
-
-
-def test_a_set_of_one_is_refused(pure, tmp_path):
-    library = library_json(SET)
-    library["entries"] = dict([*library["entries"].items()][:1])
-    (tmp_path / "set.json").write_text(json.dumps(library))
-    with pytest.raises(ValueError, match="leave nothing to select"):
-        pure.read_set(tmp_path / "set.json", str.encode)
-
-
-def test_tools_that_nobody_filled_in_say_so(tmp_path):
-    given_tools = module_of(HOOKS / "swift/tools.py")
-    with pytest.raises(NotImplementedError, match="tools.py: let `call` run the tool 'search'"):
-        asyncio.run(given_tools.call("search", {}))
-
-
-def test_the_three_hooks_share_their_arithmetic_to_the_letter(monkeypatch, tmp_path):
-    written = []
-    for framework in FILES:
-        (tmp_path / framework).mkdir()
-        hook = load((framework, "stand-in"), monkeypatch, tmp_path / framework)
-        written.append([inspect.getsource(getattr(hook, name)) for name in SHARED])
-    assert written[0] == written[1] == written[2]
-    assert (HOOKS / "swift/tools.py").read_text() == (HOOKS / "openrlhf/tools.py").read_text()
 
 
 @pytest.mark.parametrize("which", [real("openrlhf"), real("verl"), real("swift")])

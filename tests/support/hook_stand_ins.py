@@ -1,8 +1,30 @@
 """What the hooks of verl, OpenRLHF and ms-swift rest on, where these are not installed: as little of each as a run goes through."""
 
+import importlib.util
+import json
+import shutil
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
+
+import forethought.data.exports.readme
+from forethought.data.library import builtin, library_json
+
+HOOKS = Path(forethought.data.exports.readme.__file__).parent / "hooks"
+FILES = {
+    "verl": "verl-rl/ssr_select.py",
+    "openrlhf": "openrlhf/ssr_agent.py",
+    "swift": "swift/ssr_scheduler.py",
+}
+SET = builtin("ssr")
+TOOLS = """
+from runpy import run_path
+reward = run_path(__file__.replace("tools.py", "given_tools.py"))["reward"]
+async def call(name, arguments):
+    return f"<|im_end|> {name} found 1932"
+"""
 
 
 def _modules(**contents: dict[str, Any]) -> dict[str, ModuleType]:
@@ -147,3 +169,29 @@ def swift() -> dict[str, ModuleType]:
         swift__rollout__multi_turn={"MultiTurnScheduler": _MultiTurnScheduler, "multi_turns": {}},
         swift__utils={"remove_response": _remove_response},
     )
+
+
+STAND_INS = {"verl": verl, "openrlhf": openrlhf, "swift": swift}
+
+
+def load(which, monkeypatch, folder):
+    """The hook as it lies in an export, with tools filled in."""
+    framework, kind = which
+    if kind == "stand-in":
+        for name, module in STAND_INS[framework]().items():
+            monkeypatch.setitem(sys.modules, name, module)
+    source = HOOKS / FILES[framework]
+    shutil.copy(source, folder)
+    if (given_tools := source.with_name("tools.py")).exists():
+        shutil.copy(given_tools, folder / "given_tools.py")
+        (folder / "tools.py").write_text(TOOLS)
+    (folder / "reasoning_library.json").write_text(json.dumps(library_json(SET)))
+    return module_of(folder / source.name)
+
+
+def module_of(path):
+    spec = importlib.util.spec_from_file_location(f"exported_{path.stem}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

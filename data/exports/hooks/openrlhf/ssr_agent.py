@@ -8,7 +8,7 @@ what a loss over selections needs travels in Experience.labels, as {"label", "ss
     set, alpha, tau    the set's hash; SSR_ALPHA and SSR_TAU of the environment, or 1
     turns              candidate, start and stop in observation_tokens, scores, log_q, others (L)
 
-Written for OpenRLHF 0.11.2. vLLM computes the context anew for each candidate, as it does wherever prompt_logprobs are asked for.
+Written for OpenRLHF 0.11.2; text models. vLLM computes the context anew for each candidate, as it does wherever prompt_logprobs are asked for.
 """
 
 import asyncio
@@ -31,6 +31,9 @@ from openrlhf.utils.agent import AgentExecutorBase
 HERE = Path(__file__).parent
 MOST_TURNS = int(os.environ.get("SSR_TURNS", "8"))
 ALPHA, TAU = (float(os.environ.get(name, "1")) for name in ("SSR_ALPHA", "SSR_TAU"))
+# A token that vLLM reads from its cache has no log-probability.
+SCORING = {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0, "logprobs": None}
+SCORING |= {"skip_reading_prefix_cache": True}
 
 
 class Candidates(NamedTuple):
@@ -161,27 +164,30 @@ class AgentExecutor(AgentExecutorBase):
         llm_engine: Any,
         images: Any = None,
     ) -> dict[str, Any]:
+        if images:
+            raise ValueError("this rollout shows a model no pictures; export text questions alone")
         tools = runpy.run_path(str(HERE / "tools.py"))
         own = read_set(HERE / "reasoning_library.json", lambda text: _tokens(hf_tokenizer, text))
         run = _Run(llm_engine, sampling_params, max_length, own)
-        await run.begin(hf_tokenizer, prompt, images)
-        while len(run.turns) < MOST_TURNS and run.room > 0:
+        run.begin(_tokens(hf_tokenizer, prompt))
+        while True:
             action = await run.turn()
             call = None if run.truncated else call_in(action)
             if call is None or len(run.turns) == MOST_TURNS:
                 break
             told = await tools["call"](call["name"], call["arguments"])
             run.observe(hf_tokenizer, between(hf_tokenizer, observation(told)))
+            if run.truncated:
+                break
         answers = label["ground_truth"] if isinstance(label, Mapping) else label
-        worth = tools["reward"](
-            hf_tokenizer.decode(run.said), [answers] if isinstance(answers, str) else answers
-        )
+        answers = [answers] if isinstance(answers, str) else answers
+        worth = tools["reward"](action, answers)
         record = {"set": own.hash, "alpha": ALPHA, "tau": TAU, "turns": run.turns}
         return {
             "prompt": prompt,
             "label": {"label": label, "ssr": record},
             "images": images,
-            "mm_train_inputs": run.pixels,
+            "mm_train_inputs": None,
             "reward": worth,
             "scores": worth,
             "observation_tokens": run.ids,
@@ -196,40 +202,22 @@ class AgentExecutor(AgentExecutorBase):
 
 
 class _Run:
-    """The tokens of a run, and what is known of them. A `_Run` has room for a turn once it has begun."""
+    """The tokens of a run, and what is known of them."""
 
     def __init__(self, engine: Any, params: Any, most: int, own: Candidates) -> None:
         self.engine, self.params, self.most, self.own = engine, params, most, own
         self.longest = max(map(len, own.ids))
         self.turns: list[dict[str, Any]] = []
         self.actions: list[tuple[int, int]] = []
-        self.truncated, self.pixels, self.pictures = False, None, []
+        self.truncated = False
 
-    async def begin(self, tokenizer: Any, prompt: str, images: Any) -> None:
-        """A prompt without pictures that leaves no room is shortened at its beginning, as OpenRLHF does."""
-        if images and hasattr(tokenizer, "image_processor"):
-            from openrlhf.utils.vlm_utils import process_prompt_with_images
-
-            ids, self.pixels, self.pictures = process_prompt_with_images(tokenizer, prompt, images)
-        else:
-            ids = _tokens(tokenizer, prompt)
+    def begin(self, prompt: Sequence[int]) -> None:
+        """One that leaves no room is shortened at its beginning, as OpenRLHF does."""
         keep = self.most - self.longest - (self.params.max_tokens or 1)
-        if keep < 1 or (self.pictures and len(ids) > keep):
-            raise ValueError(
-                f"--data.max_len {self.most} has no room for {len(ids)} tokens of prompt, a thought and an action"
-            )
-        self.ids = list(ids)[-keep:]
+        if keep < 1:
+            raise ValueError(f"--data.max_len {self.most} has no room for a thought and an action")
+        self.ids = list(prompt[-keep:])
         self.log_probs = [0.0] * len(self.ids)
-        self.begun = len(self.ids)
-
-    @property
-    def room(self) -> int:
-        """Tokens that are left for an action."""
-        return self.most - len(self.ids) - self.longest
-
-    @property
-    def said(self) -> list[int]:
-        return self.ids[self.begun :]
 
     async def turn(self) -> str:
         """Draw a thought, put it in, and act; the action's text."""
@@ -252,9 +240,8 @@ class _Run:
         """Put in what stands between two turns of the agent; without the end of its turn, where it was generated."""
         ids = _tokens(tokenizer, text)
         ids = ids[1:] if ids[:1] == self.ids[-1:] else ids
-        if len(ids) >= self.room:
-            self.truncated = True
-            self.most = len(self.ids)  # no room for another turn
+        if len(self.ids) + len(ids) + self.longest >= self.most:
+            self.truncated = True  # no room for another turn
             return
         self.ids += ids
         self.log_probs += [0.0] * len(ids)
@@ -269,22 +256,14 @@ class _Run:
 
     async def _log_probs(self, ids: Sequence[int]) -> list[float]:
         params = deepcopy(self.params)
-        params.max_tokens, params.temperature, params.prompt_logprobs, params.logprobs = (
-            1,
-            1.0,
-            0,
-            None,
-        )
-        if hasattr(params, "skip_reading_prefix_cache"):
-            params.skip_reading_prefix_cache = (
-                True  # tokens read from the cache have no log-probabilities
-            )
+        for name, value in SCORING.items():
+            if hasattr(params, name):
+                setattr(params, name, value)
         told = (await self._ask([*self.ids, *ids], params)).prompt_logprobs[-len(ids) :]
         return [one[i].logprob for i, one in zip(ids, told, strict=True)]
 
     async def _ask(self, ids: Sequence[int], params: Any) -> Any:
-        pictures = {"image": self.pictures} if self.pictures else None
-        return await self.engine.generate(list(ids), params, multi_modal_data=pictures)
+        return await self.engine.generate(list(ids), params)
 
 
 def _tokens(tokenizer: Any, text: str) -> list[int]:

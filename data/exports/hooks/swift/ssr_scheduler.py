@@ -160,7 +160,8 @@ class SSRScheduler(MultiTurnScheduler):
         messages = infer_request.messages
         remove_response(messages)
         ids, masks, log_probs = [], [], []
-        for turn in range(1, (self.max_turns or MOST_TURNS) + 1):
+        most = self.max_turns or MOST_TURNS
+        for turn in range(1, most + 1):
             before = await self._select(infer_request, request_config, own, record)
             messages.append({"role": "assistant", "content": before})
             response = await self.infer_engine.infer_async(infer_request, request_config, **kwargs)
@@ -170,13 +171,12 @@ class SSRScheduler(MultiTurnScheduler):
             log_probs.append(self._extract_logprobs_from_choice(choice))
             messages[-1]["content"] = ids[-1]
             call = call_in(choice.message.content)
-            if call is None or turn == self.max_turns or choice.finish_reason == "length":
+            if call is None or turn == most or choice.finish_reason == "length":
                 break
             told = await call_tool(call["name"], call["arguments"])
             messages.append({"role": "user", "content": observation(told)})
-        if messages[-1]["role"] == "user":
-            messages.pop()
-        messages[-1]["content"] = self.tokenizer.decode(before) + choice.message.content
+        said = self.tokenizer.decode(choice.token_ids, skip_special_tokens=True)
+        messages[-1]["content"] = self.tokenizer.decode(before) + said
         return RolloutOutput(
             response=response,
             messages=messages,

@@ -14,7 +14,7 @@ async def call(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def reward(text: str, answers: Sequence[str]) -> float:
-    """1 where the last answer of the run is one that is known, case, articles and punctuation aside."""
+    """1 where the answer in the run's last words is one that is known, case, articles and punctuation aside."""
     found = ANSWER.findall(text)
     return float(bool(found) and _bare(found[-1]) in {_bare(str(one)) for one in answers})
 
