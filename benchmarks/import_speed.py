@@ -132,7 +132,9 @@ def measure(path: Path, *, into_store: bool) -> None:
     else:
         traces = sum(isinstance(one, Trace) for one in read_traces([path]))
     seconds = time.process_time() - started
-    status = Path("/proc/self/status").read_text("ascii")  # getrusage would tell the parent's peak, too
+    status = Path("/proc/self/status").read_text(
+        "ascii"
+    )  # getrusage would tell the parent's peak, too
     peak = int(re.findall(r"VmHWM:\s+(\d+) kB", status)[0]) // 1024
     print(json.dumps({"seconds": seconds, "peak": peak, "traces": traces}))
 

@@ -106,9 +106,11 @@ def _asked(name: str, dialect: Dialect) -> ExportRun:
 def _labels() -> dict[str, str]:
     """Whose word a turn's label is, and how a run is written down; "" for what is usual."""
     with st.container(horizontal=True):
-        label = st.selectbox("Labels", list(LABELS), format_func=LABELS.get, key="export-label")
+        label = st.selectbox(
+            "Labels", list(LABELS), format_func=LABELS.__getitem__, key="export-label"
+        )
         prompt = st.selectbox(
-            "Written down", list(FORMS), format_func=FORMS.get, key="export-form-of"
+            "Written down", list(FORMS), format_func=FORMS.__getitem__, key="export-form-of"
         )
     records = st.text_input(
         "Records of an audit, for labels of an audit",
