@@ -80,7 +80,7 @@ class EngineServer:
             return {"model_path": self.name, "api_key": self.token, "version": "0.5.23"}
         if path != "/generate":
             return None
-        sent, sampling = body["input_ids"], body["sampling_params"]
+        sent, sampling = body["input_ids"], body.get("sampling_params", {"max_new_tokens": 0})
         if sampling["max_new_tokens"]:
             return [self._sglang_generated(row, sampling) for row in sent]
         if not body.get("return_logprob"):

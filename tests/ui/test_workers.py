@@ -79,7 +79,7 @@ def test_any_number_of_servers_plays_what_one_process_plays(
     assert played(tmp_path / "r", endpoints(servers(count, kind), folder)) == expected
 
 
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_any_number_of_processes_plays_what_one_plays(folder, model, expected, tmp_path, count):
     players = Processes(agents(model), PLAN.seed, loader(folder), count)
 
@@ -87,6 +87,7 @@ def test_any_number_of_processes_plays_what_one_plays(folder, model, expected, t
     assert not multiprocessing.active_children()
 
 
+@pytest.mark.slow
 def test_a_question_is_asked_at_one_server_in_all_modes_and_again(servers, folder, tmp_path):
     running = servers(3)
     for attempt in range(2):
@@ -133,6 +134,7 @@ def test_a_process_that_dies_is_one_line_and_a_resume_goes_on(folder, model, exp
     assert (tmp_path / "r").read_bytes().startswith(kept)
 
 
+@pytest.mark.slow
 def test_what_a_process_says_that_cannot_start_is_one_line(model, tmp_path):
     players = Processes(agents(model), PLAN.seed, loader(tmp_path / "nowhere"), 2)
     with pytest.raises(ForethoughtError, match=r"worker \d: no model at") as caught:
@@ -140,6 +142,7 @@ def test_what_a_process_says_that_cannot_start_is_one_line(model, tmp_path):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_whoever_stops_taking_leaves_nobody_at_work(folder, model):
     playing = Processes(agents(model), PLAN.seed, loader(folder), 2).play(tasks())
     next(playing)

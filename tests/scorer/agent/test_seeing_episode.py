@@ -53,7 +53,7 @@ def agent(model, dialogue=None, tools=None, says=ZOOM, **options) -> Agent:
         model,
         Watching(Selecting(Library.of(model, TEXTS))),
         {"image_zoom_in_tool": Crop()} if tools is None else tools,
-        Limits(turns=3, action_tokens=len(says) + 2),
+        Limits(turns=3, action_tokens=2),
         dialogue=dialogue or chat_of(model.tokenizer, "Look, then answer.", "tiny"),
         beginnings=(tuple(model.encode(says)),),
         **options,
