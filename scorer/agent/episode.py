@@ -162,6 +162,8 @@ class Agent:
             try:
                 self._require_room(session)
                 turn, stop = self._turn(session, situation, seed + number, clock)
+                known = turns[-1].context_tokens if turns else 0
+                assert turn.prefilled <= turn.context_tokens - known, "a turn computes what is new"
                 turns.append(turn)
                 clock = _Clock()
                 if turn.observation is not None:
