@@ -1,5 +1,6 @@
 """What Streamlit's shortcuts lack for a review by keyboard: E puts the cursor into the wording, Esc takes it out, and what
-is typed there is sent on while one types. Also the sheet of keys. The script is ours alone and reads no text of the page.
+is typed there is sent on while one types; of two decisions at once only the first counts. Also the sheet of keys. The script
+is ours alone and reads no text of the page but its heading.
 """
 
 import streamlit as st
@@ -27,7 +28,15 @@ export default function () {
   window.forethoughtKeyboard = true;
   const box = () => document.querySelector(".st-key-wording-box textarea");
   const isTyping = (element) => element.matches("input, textarea, select, [contenteditable=true]");
-  let timer;
+  let timer, decided = "", at = 0;
+  const heading = () => document.querySelector("[data-testid=stMain] h3")?.textContent ?? "";
+  window.addEventListener("keydown", (event) => {  // a second decision before the next candidate is there is for nobody
+    if (heading() !== decided) decided = "";
+    if (!"axn".includes(event.key) || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+    if (decided && Date.now() - at < 5000) return event.stopImmediatePropagation();
+    decided = heading();
+    at = Date.now();
+  }, true);
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && isTyping(event.target)) event.target.blur();
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.shiftKey;
