@@ -191,16 +191,12 @@ def bench(
     opened = open_existing(store)
     candidate_set = find_set(opened, name)
     plan = replace(plan, sizes=_smaller(plan.sizes, len(candidate_set.active)))
-    if (engine is None) != (not url):
-        raise ForethoughtError(
-            "--engine and --url go together: which program, and where it listens"
-        )
     if engine and (dtype or workers > 1):
         raise ForethoughtError("--dtype and --workers are of models here; leave out --engine")
+    served = make_engines(engine, url or (), model)
     require_writable(out / "report.json")
     arenas = arenas_of(opened, candidate_set, plan, BackEnds(text_search, image_searches))
     told = make_judge(judge, judge_model)
-    served = make_engines(engine, url or (), model)
     load = partial(make_model, model, dtype)
     playing = served[0].model if served else load()
     staff = _staff(served, load, workers, seed)

@@ -18,7 +18,7 @@ from ..data.traces import Outcome, Trace, Turn, turn_id
 from ..miner.embed import Embedder
 from ..scorer.engines.served import load_served
 from ..scorer.training.lessons import Lesson, TaughtTurn, lessons_of
-from ..scorer.training.networks import save_tokenizer, trainable
+from ..scorer.training.networks import trainable
 from ..scorer.training.teaching import MODEL, Schedule, Training
 from .corpus import Corpus
 from .exporting import assigned_labels
@@ -62,11 +62,11 @@ def train_set(
         return lessons_of(served, texts, runs.get(split, ())[:limit], plan.budget)
 
     taught, held_out = lessons(Split.MINE, plan.limit), lessons(Split.CHOOSE, HELD_OUT)
-    network = trainable(plan.model)
+    found = trainable(plan.model)
     facts = [served.name, texts, plan.limit, plan.budget, plan.source]
-    training = Training(network, taught, held_out, plan.schedule, out, facts)
+    training = Training(found.network, taught, held_out, plan.schedule, out, facts)
     curve = training.run(progress)
-    save_tokenizer(plan.model, out / MODEL)
+    found.tokenizer.save_pretrained(out / MODEL)
     report = {
         "set": candidate_set.name,
         "model": served.name,
