@@ -12,7 +12,7 @@ from hashlib import sha256
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
 
 import torch
@@ -155,6 +155,7 @@ class _Process:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
         self._cast: _Cast | None = _Cast.of(whole)
+        self._waiting = Lock()  # of two threads that wait for one process, one would never learn that it ended
 
     def play(self, tasks: Sequence[Task]) -> Playing:
         for task in tasks:
@@ -162,9 +163,9 @@ class _Process:
 
     def end(self) -> None:
         self._process.terminate()
-        self._process.join(PATIENCE)
-        if self._process.is_alive():
+        if self._exit_code(PATIENCE) is None:
             self._process.kill()
+            self._exit_code(None)
         self._pipe.close()
 
     def _record(self, task: Task) -> Json:
@@ -175,13 +176,19 @@ class _Process:
             self._pipe.send(task)
             found = self._pipe.recv()
         except (EOFError, OSError) as error:
-            self._process.join(PATIENCE)
+            code = self._exit_code(PATIENCE)
             raise ForethoughtError(
-                f"worker {self._number} was ended (exit code {self._process.exitcode}), perhaps for want of memory; take fewer --workers"
+                f"worker {self._number} was ended (exit code {code}), perhaps for want of memory; take fewer --workers"
             ) from error
         if isinstance(found, str):
             raise ForethoughtError(f"worker {self._number}: {found}")
         return dict(found)
+
+    def _exit_code(self, patience: float | None) -> int | None:
+        """Once the process has ended; None after `patience` seconds."""
+        with self._waiting:
+            self._process.join(patience)
+            return self._process.exitcode
 
 
 class _Cast(NamedTuple):
