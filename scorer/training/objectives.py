@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from .packing import Branch, LogProbs, log_probs
+from .packing import Branch, LogProbs, Span, log_probs
 from .selector import log_q, scores
 
 
@@ -51,7 +51,7 @@ def sft_loss(
     tau: float = 1.0,
 ) -> SftLoss:
     """weight * selection + action, with the gradient of every candidate."""
-    found = log_probs(network, trunk, branches_of(decisions))
+    found = log_probs(network, trunk, branches_of(decisions), asked_of(decisions))
     chances = decision_log_q(found, decisions, alpha, tau)
     selection = -torch.stack([own[one.chosen] for own, one in zip(chances, decisions, strict=True)])
     actions = torch.stack([-found.between(*one.action).mean() for one in decisions])
@@ -71,6 +71,12 @@ def branches_of(decisions: Sequence[Decision]) -> list[Branch]:
         for place, ids in enumerate(one.candidates)
         if place != one.chosen
     ]
+
+
+def asked_of(decisions: Sequence[Decision]) -> list[Span]:
+    """Where in the trunk the chosen candidates and the actions stand."""
+    thoughts = [(one.start, one.start + len(one.candidates[one.chosen])) for one in decisions]
+    return thoughts + [one.action for one in decisions]
 
 
 def decision_log_q(

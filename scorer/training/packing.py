@@ -23,8 +23,11 @@ class Branch:
     ids: tuple[int, ...]
 
 
+Span = tuple[int, int]  # places of a trunk, the last left out
+
+
 class LogProbs(NamedTuple):
-    """Natural log-probabilities: of the trunk's tokens but the first, (T - 1,), and of each branch's, (K,)."""
+    """Natural log-probabilities: of the trunk's tokens but the first, (T - 1,), NaN where not asked for, and of each branch's, (K,)."""
 
     trunk: Tensor
     branches: tuple[Tensor, ...]
@@ -34,8 +37,16 @@ class LogProbs(NamedTuple):
         return self.trunk[start - 1 : stop - 1]
 
 
-def log_probs(network: Any, trunk: Sequence[int], branches: Sequence[Branch] = ()) -> LogProbs:
-    """One forward of a transformers network. ValueError for a branch that starts nowhere in the trunk."""
+def log_probs(
+    network: Any,
+    trunk: Sequence[int],
+    branches: Sequence[Branch] = (),
+    asked: Sequence[Span] | None = None,
+) -> LogProbs:
+    """One forward of a transformers network; logits are made for the branches and the `asked` tokens of the trunk (None: for all).
+
+    ValueError for a branch that starts nowhere in the trunk.
+    """
     for branch in branches:
         if not (1 <= branch.start <= len(trunk) and branch.ids):
             raise ValueError(f"a branch of {len(branch.ids)} tokens cannot start at {branch.start}")
@@ -47,12 +58,14 @@ def log_probs(network: Any, trunk: Sequence[int], branches: Sequence[Branch] = (
         attention_mask=_mask(len(trunk), branches, network.dtype).to(device)[None, None],
         use_cache=False,
     ).last_hidden_state[0]
-    rows, targets = _predictions(len(trunk), branches)  # which row predicts which token
+    spans = [(1, len(trunk))] if asked is None else asked
+    told = torch.cat([torch.arange(*span) for span in spans]) if spans else torch.arange(0)
+    rows, targets = _predictions(len(trunk), told, branches)  # which row predicts which token
     logits = network.get_output_embeddings()(hidden[rows])
     values = logits.log_softmax(-1).gather(-1, ids[0, targets, None])[:, 0]
-    sizes = [len(trunk) - 1, *(len(branch.ids) for branch in branches)]
-    own, *others = values.split(sizes)
-    return LogProbs(own, tuple(others))
+    own, *others = values.split([len(told), *(len(branch.ids) for branch in branches)])
+    whole = own.new_full((len(trunk) - 1,), torch.nan).index_put((told.to(device) - 1,), own)
+    return LogProbs(whole, tuple(others))
 
 
 def _positions(length: int, branches: Sequence[Branch]) -> Tensor:
@@ -75,8 +88,8 @@ def _mask(length: int, branches: Sequence[Branch], dtype: torch.dtype) -> Tensor
     return torch.zeros(total, total, dtype=dtype).masked_fill(~sees, torch.finfo(dtype).min)
 
 
-def _predictions(length: int, branches: Sequence[Branch]) -> tuple[Tensor, Tensor]:
-    rows, targets = [torch.arange(length - 1)], [torch.arange(1, length)]
+def _predictions(length: int, told: Tensor, branches: Sequence[Branch]) -> tuple[Tensor, Tensor]:
+    rows, targets = [told - 1], [told]
     first = length
     for branch in branches:
         stop = first + len(branch.ids)

@@ -159,7 +159,7 @@ class SelectorGRPOTrainer(GRPOTrainer):
     def _draw(self, network: Any, prompt: Sequence[int]) -> tuple[int, ...]:
         own = self._selector
         branches = [Branch(len(prompt), ids) for ids in own.ids]
-        found = scores(log_probs(network, prompt, branches).branches, own.alpha)
+        found = scores(log_probs(network, prompt, branches, asked=()).branches, own.alpha)
         chances = log_q(found, own.tau)
         place = int(torch.multinomial(chances.exp(), 1))
         ids = own.ids[place]
@@ -202,9 +202,8 @@ class SelectorGRPOTrainer(GRPOTrainer):
         own = self._selector
         ids = own.ids[own.place_in(completion)]
         drawn = self._drawn[(*prompt, *ids)]
-        (score,) = scores(
-            [log_probs(network, prompt, [Branch(len(prompt), ids)]).branches[0]], own.alpha
-        )
+        found = log_probs(network, prompt, [Branch(len(prompt), ids)], asked=())
+        (score,) = scores(found.branches, own.alpha)
         now = log_q_against(score, drawn.others, own.tau)
         return gains(self._policy, now - drawn.log_q, advantage)
 

@@ -114,6 +114,22 @@ def test_a_branch_changes_nothing_but_itself(data):
         torch.testing.assert_close(found, expected, atol=VALUE, rtol=VALUE)
 
 
+@given(st.integers(2, 12), st.data())
+def test_what_is_asked_for_is_what_was_told_of_all(length, data):
+    net, trunk = network(), list(range(length))
+    first = data.draw(st.integers(1, length - 1))
+    span = (first, data.draw(st.integers(first + 1, length)))
+    asked = data.draw(st.sampled_from([[], [span]]))
+    with torch.no_grad():
+        whole = log_probs(net, trunk, [Branch(1, (7, 8))])
+        found = log_probs(net, trunk, [Branch(1, (7, 8))], asked)
+
+    torch.testing.assert_close(found.branches, whole.branches)
+    if asked:
+        torch.testing.assert_close(found.between(*span), whole.between(*span))
+    assert int(found.trunk.isnan().sum()) == length - 1 - (span[1] - span[0]) * len(asked)
+
+
 @pytest.mark.parametrize("branch", [Branch(0, (1,)), Branch(9, (1,)), Branch(1, ())])
 def test_a_branch_that_starts_nowhere_is_refused(branch):
     with pytest.raises(ValueError, match="cannot start"):
