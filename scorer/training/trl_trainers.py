@@ -136,7 +136,7 @@ class SelectorGRPOTrainer(GRPOTrainer):
         tau: float = 1.0,
         **options: Any,
     ) -> None:
-        self._drawn: dict[tuple[int, ...], _Drawn] = {}
+        self._drawn: dict[bool, dict[tuple[int, ...], _Drawn]] = {}  # of training, or of evaluation
         super().__init__(*arguments, rollout_func=self._roll_out, **options)
         self._selector = Selector(self.processing_class, library, alpha, tau)
         kind = Surrogate.SAPO if self.loss_type == "sapo" else Surrogate.GRPO
@@ -145,10 +145,11 @@ class SelectorGRPOTrainer(GRPOTrainer):
     def _roll_out(self, prompts: Sequence[Any], trainer: Any) -> dict[str, Any]:
         """A thought drawn for each prompt, and the completion that the model goes on with."""
         network = self.accelerator.unwrap_model(self.model)
-        self._drawn.clear()
+        drawn = self._drawn[bool(self.model.training)] = {}
         told: dict[str, Any] = {"prompt_ids": [], "completion_ids": [], "env_mask": []}
         for prompt in map(self._selector.prompt, prompts):
-            thought = self._draw(network, prompt)
+            thought, draw = self._draw(network, prompt)
+            drawn[(*prompt, *thought)] = draw
             acted = self._act(network, [*prompt, *thought], len(thought))
             told["prompt_ids"].append(prompt)
             told["completion_ids"].append([*thought, *acted])
@@ -156,16 +157,14 @@ class SelectorGRPOTrainer(GRPOTrainer):
         return told | {"logprobs": None}
 
     @torch.no_grad()
-    def _draw(self, network: Any, prompt: Sequence[int]) -> tuple[int, ...]:
+    def _draw(self, network: Any, prompt: Sequence[int]) -> tuple[tuple[int, ...], _Drawn]:
         own = self._selector
         branches = [Branch(len(prompt), ids) for ids in own.ids]
         found = scores(log_probs(network, prompt, branches, asked=()).branches, own.alpha)
         chances = log_q(found, own.tau)
         place = int(torch.multinomial(chances.exp(), 1))
-        ids = own.ids[place]
-        drawn = _Drawn(chances[place], competitors(found, place, own.tau))
-        self._drawn[(*prompt, *ids)] = drawn
-        return ids
+        others = competitors(found, place, own.tau)
+        return own.ids[place], _Drawn(chances[place], others)
 
     @torch.no_grad()
     def _act(self, network: Any, ids: Sequence[int], injected: int) -> list[int]:
@@ -201,7 +200,7 @@ class SelectorGRPOTrainer(GRPOTrainer):
     ) -> Tensor:
         own = self._selector
         ids = own.ids[own.place_in(completion)]
-        drawn = self._drawn[(*prompt, *ids)]
+        drawn = self._drawn[bool(self.model.training)][(*prompt, *ids)]
         found = log_probs(network, prompt, [Branch(len(prompt), ids)], asked=())
         (score,) = scores(found.branches, own.alpha)
         now = log_q_against(score, drawn.others, own.tau)

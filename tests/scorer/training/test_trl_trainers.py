@@ -1,5 +1,7 @@
 """TRL's trainers with a selector, run for real on a tiny model: they learn what is rewarded, and their first loss is the formula's."""
 
+import math
+
 import pytest
 import torch
 from datasets import Dataset
@@ -142,3 +144,21 @@ def test_the_reinforced_trainer_learns_to_draw_what_is_rewarded(tmp_path):
         not torch.equal(a, b) for a, b in zip(before, trainer.model.parameters(), strict=True)
     )
     assert sum(hits[-10:]) / 10 > sum(hits[:10]) / 10 + 0.3
+
+
+def test_an_evaluation_between_two_uses_of_a_rollout_loses_no_draw(tmp_path):
+    asked = rows(4).select_columns(["prompt"])
+    options = arguments(
+        trl.GRPOConfig, tmp_path,
+        per_device_train_batch_size=4, per_device_eval_batch_size=4, num_generations=4, num_iterations=2,
+        max_completion_length=34, max_steps=4, eval_strategy="steps", eval_steps=1,
+    )  # fmt: skip
+    trainer = SelectorGRPOTrainer(
+        network(), lambda completions, **_: [float(n) for n in range(len(completions))], options,
+        train_dataset=asked, eval_dataset=asked, processing_class=tokenizer(), library=TEXTS,
+    )  # fmt: skip
+    trainer.train()
+
+    told = [entry["eval_loss"] for entry in trainer.state.log_history if "eval_loss" in entry]
+    assert len(told) == 4
+    assert all(map(math.isfinite, told))
