@@ -47,7 +47,7 @@ def images_beside(document: Mapping[str, Any]) -> Iterator[str]:
                 yield place
             case {"bytes": bytes(content)}:
                 yield f"data:image/png;base64,{base64.b64encode(content).decode()}"
-            case {"path": str(place)} | {"url": str(place)} if place:
+            case {"path": str(place)} | {"url": str(place)} | {"image": str(place)} if place:
                 yield place
 
 

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import PurePath
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from forethought.data.exports.export_inputs import ExportInputs
 from forethought.data.exports.labelled import TurnScope
 from forethought.data.exports.row_checks import said_in
 from forethought.data.exports.row_shape import SHAPES, Pictures, Unit
+from forethought.data.formats import read_traces
 from forethought.data.traces import Action, Outcome, Trace, Turn, turn_id
 
 SEARCH = written("I should look it up.", ["search"])
@@ -134,6 +136,23 @@ def test_pictures_stand_where_they_were_seen_and_lie_beside_the_rows(target, tmp
     names = [first] if target == "verl-rl" else [first, second]
     assert all((tmp_path / "out" / "images" / name).read_bytes()[:8] == PNG for name in names)
     assert all(f"images/{name}" in json.dumps(last) for name in names)
+
+
+@pytest.mark.parametrize("target", sorted(set(CHATS) - {"trl-grpo", "openrlhf"}))
+def test_pictures_come_back_with_the_turns_that_saw_them(target, tmp_path):
+    first, second = (picture(tmp_path / "kept", bytes([n])) for n in (1, 2))
+    one = run(
+        turn("image_zoom_in_tool", "x", images=(first,)),
+        turn("search", "x"),
+        turn("finish", "1932", images=(second,)),
+    )
+    export(target, inputs(one, pictures=tmp_path / "kept"), tmp_path / "out")
+    (rows,) = read_export(tmp_path / "out").tables
+
+    *_, longest = read_traces([tmp_path / "out" / rows])
+
+    seen = [[PurePath(name).name for name in turn.images] for turn in longest.turns]
+    assert seen == [[first], [], [second]]
 
 
 @pytest.mark.parametrize("damage", ["gone", "another", "an address"])
