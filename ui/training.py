@@ -12,12 +12,12 @@ from typing import Any
 from ..data.candidates import Candidate, CandidateSet
 from ..data.errors import NothingToDo
 from ..data.identity import Split
-from ..data.render import render_action, worked_example
+from ..data.render import render_action, render_thought, worked_example
 from ..data.store import Store
 from ..data.traces import Outcome, Trace, Turn, turn_id
 from ..miner.embed import Embedder
 from ..scorer.engines.served import load_served
-from ..scorer.training.lessons import Lesson, TaughtTurn, lessons_of
+from ..scorer.training.lessons import Lesson, TaughtTurn, selecting_lessons, thinking_lessons
 from ..scorer.training.networks import trainable
 from ..scorer.training.teaching import MODEL, Schedule, Training
 from .corpus import Corpus
@@ -33,13 +33,17 @@ REPORT = "training.json"
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """At most `limit` *mine* runs (None: all) that did not fail, of at most `budget` tokens each, to `model` (None: the packaged one)."""
+    """At most `limit` *mine* runs (None: all) that did not fail, of at most `budget` tokens each, to `model` (None: the packaged one).
+
+    `is_thinking`: the same runs teach it to generate the thoughts that were recorded, as a baseline.
+    """
 
     model: str | None = None
     schedule: Schedule = Schedule()
     limit: int | None = 250
     budget: int = 1024
     source: str | None = None
+    is_thinking: bool = False
 
 
 def train_set(
@@ -58,12 +62,15 @@ def train_set(
     served = load_served(plan.model)
     texts = [candidate.text for candidate in candidate_set.active]
 
-    def lessons(split: Split, limit: int | None) -> list[Lesson]:
-        return lessons_of(served, texts, runs.get(split, ())[:limit], plan.budget)
+    def lessons(split: Split, limit: int | None) -> Sequence[Lesson]:
+        chosen = runs.get(split, ())[:limit]
+        if plan.is_thinking:
+            return thinking_lessons(served, chosen, plan.budget)
+        return selecting_lessons(served, texts, chosen, plan.budget)
 
     taught, held_out = lessons(Split.MINE, plan.limit), lessons(Split.CHOOSE, HELD_OUT)
     found = trainable(plan.model)
-    facts = [served.name, texts, plan.limit, plan.budget, plan.source]
+    facts = [served.name, texts, plan.limit, plan.budget, plan.source, plan.is_thinking]
     training = Training(found.network, taught, held_out, plan.schedule, out, facts)
     curve = training.run(progress)
     found.tokenizer.save_pretrained(out / MODEL)
@@ -71,6 +78,7 @@ def train_set(
         "set": candidate_set.name,
         "model": served.name,
         "trained": str(out / MODEL),
+        "thoughts": "recorded" if plan.is_thinking else "set",
         "runs": len(taught),
         "decisions": sum(len(lesson.decisions) for lesson in taught),
         "tokens": sum(len(lesson.trunk) for lesson in taught),
@@ -113,7 +121,8 @@ def _run(
     turns = []
     for index, turn in enumerate(trace.turns):
         label = _label(turn, labels.get(turn_id(trace.id, index)), candidates)
-        turns.append(TaughtTurn(before, label, render_action(turn.actions[0]).text))
+        action, thought = render_action(turn.actions[0]).text, render_thought(turn.thoughts[0])
+        turns.append(TaughtTurn(before, label, action, thought))
         before = f"\nObservation: {turn.observations[0] if turn.observations else ''}\n"
     return turns
 

@@ -33,6 +33,13 @@ def train(
     budget: Annotated[int, typer.Option(min=16, help="Most tokens of a run.")] = 1024,
     looks: Annotated[int, typer.Option(min=2, help="Points of the held-out curve.")] = 5,
     source: Annotated[str | None, typer.Option(help="Learn from this collection only.")] = None,
+    thinking: Annotated[
+        bool,
+        typer.Option(
+            "--thinking",
+            help="Teach to generate the recorded thoughts: what selecting is compared with.",
+        ),
+    ] = False,
     store: StoreUrl = DEFAULT,
     model: Model = None,
     embedder: EmbedderPath = None,
@@ -44,20 +51,21 @@ def train(
     from .training import TrainingPlan, train_set
 
     schedule = Schedule(epochs, group, rate, weight, seed=seed, looks=looks)
-    plan = TrainingPlan(model, schedule, limit or None, budget, source)
+    plan = TrainingPlan(model, schedule, limit or None, budget, source, thinking)
     opened = open_existing(store)
     candidate_set = find_set(opened, name)
     with terminal.bar("train", quiet=as_json) as progress:
         report = train_set(opened, candidate_set, make_embedder(embedder), plan, out, progress)
     if as_json:
         return print_json(report)
-    table = Table("step", "selection loss", "action loss", "candidate taken")
+    first = "thought loss" if thinking else "selection loss"
+    table = Table("step", first, "action loss", "candidate taken")
     for look in report["curve"]:
         table.add_row(
             str(look["step"]),
             f"{look['selection']:.3f}",
             f"{look['action']:.3f}",
-            f"{look['taken']:.2f}",
+            "" if look["taken"] is None else f"{look['taken']:.2f}",
         )
     OUT.print(table)
     held_out = report["held_out"]

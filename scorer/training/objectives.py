@@ -30,10 +30,18 @@ class Decision:
     action: tuple[int, int]  # its first token's place in the trunk, and the place after its last
 
 
+class Spelled(NamedTuple):
+    """A turn in a trunk whose thought is generated: where the thought stands, and where the action."""
+
+    thought: Span
+    action: Span
+
+
 class SftLoss(NamedTuple):
     """The loss of a run and its two sums over turns: `selection` of -log q(z | h), `action` of the mean -log p of its tokens.
 
-    `taken` says of each turn whether its candidate is the likeliest.
+    `taken` says of each turn whether its candidate is the likeliest. Where thoughts are generated, `selection` is of the mean -log p
+    of their tokens, and nothing is taken.
     """
 
     loss: Tensor
@@ -61,6 +69,16 @@ def sft_loss(
         actions.sum().detach(),
         tuple(int(q.argmax()) == one.chosen for q, one in zip(chances, decisions, strict=True)),
     )
+
+
+def thinking_loss(
+    network: Any, trunk: Sequence[int], turns: Sequence[Spelled], weight: float = 1.0
+) -> SftLoss:
+    """weight * thoughts + actions: the same for a model that is to generate its thoughts, with which one that selects is compared."""
+    found = log_probs(network, trunk, asked=[span for turn in turns for span in turn])
+    thoughts = torch.stack([-found.between(*turn.thought).mean() for turn in turns]).sum()
+    actions = torch.stack([-found.between(*turn.action).mean() for turn in turns]).sum()
+    return SftLoss(weight * thoughts + actions, thoughts.detach(), actions.detach(), ())
 
 
 def branches_of(decisions: Sequence[Decision]) -> list[Branch]:

@@ -17,7 +17,7 @@ from ...data.errors import ForethoughtError
 from ...data.identity import content_id
 from ..memory import reporting_memory
 from .lessons import Lesson
-from .objectives import SftLoss, sft_loss
+from .objectives import SftLoss
 
 CURVE, MODEL, CHECKPOINT = "curve.jsonl", "model", "checkpoint"
 Progress = Callable[[int, int], None]
@@ -44,12 +44,12 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Look:
-    """The held-out runs after so many steps: mean losses a decision, and the share of decisions whose candidate is taken."""
+    """The held-out runs after so many steps: mean losses a turn, and the share of turns whose candidate is taken (None: thoughts are generated)."""
 
     step: int
     selection: float
     action: float
-    taken: float
+    taken: float | None
 
 
 class Training:
@@ -112,21 +112,20 @@ class Training:
 
     def _loss(self, lesson: Lesson) -> SftLoss:
         plan = self._schedule
-        return sft_loss(
-            self._network, lesson.trunk, lesson.decisions, plan.weight, plan.alpha, plan.tau
-        )
+        return lesson.loss(self._network, plan.weight, plan.alpha, plan.tau)
 
     @torch.no_grad()
     def _look(self) -> None:
         """At the held-out runs; the checkpoint is of this very step."""
         self._network.eval()
         losses = [self._loss(lesson) for lesson in self._held_out]
-        decisions = max(1, sum(len(loss.taken) for loss in losses))
+        decisions = max(1, sum(len(lesson.decisions) for lesson in self._held_out))
+        taken = [one for loss in losses for one in loss.taken]
         look = Look(
             self._step,
             sum(loss.selection.item() for loss in losses) / decisions,
             sum(loss.action.item() for loss in losses) / decisions,
-            sum(sum(loss.taken) for loss in losses) / decisions,
+            sum(taken) / len(taken) if taken else None,
         )
         self._curve.append(asdict(look))
         self._keep()

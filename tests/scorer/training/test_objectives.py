@@ -13,11 +13,13 @@ from forethought.scorer.model import _keep_norms_in_float64
 from forethought.scorer.training.objectives import (
     Decision,
     Policy,
+    Spelled,
     Surrogate,
     Terms,
     advantages,
     policy_loss,
     sft_loss,
+    thinking_loss,
 )
 from forethought.scorer.training.packing import Branch, log_probs
 from forethought.scorer.training.selector import competitors, log_q, log_q_against, scores
@@ -86,6 +88,28 @@ def test_the_supervised_loss_is_that_of_brute_force_with_its_gradient(family, we
     found = gradients(net, sft_loss(net, trunk, decisions, weight, alpha, tau).loss)
     expected = gradients(net, brutally(net, trunk, decisions, weight, alpha, tau))
     torch.testing.assert_close(found, expected, atol=GRADIENT, rtol=0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_loss_of_thinking_is_that_of_its_tokens_with_its_gradient(family):
+    net, weight = network(family), 0.3
+    trunk, turns = list(range(20)), [Spelled((3, 6), (7, 9)), Spelled((12, 13), (13, 20))]
+    ours = thinking_loss(net, trunk, turns, weight)
+    told = net(torch.tensor([trunk])).logits[0].log_softmax(-1)
+    each = [
+        [torch.stack([-told[i - 1, trunk[i]] for i in range(*span)]).mean() for span in turn]
+        for turn in turns
+    ]
+    theirs = sum(weight * thought + action for thought, action in each)
+
+    assert ours.loss.item() == pytest.approx(theirs.item(), abs=VALUE)
+    assert ours.selection.item() == pytest.approx(sum(thought.item() for thought, _ in each))
+    torch.testing.assert_close(
+        gradients(net, thinking_loss(net, trunk, turns, weight).loss),
+        gradients(net, theirs),
+        atol=GRADIENT,
+        rtol=0,
+    )
 
 
 @settings(max_examples=15)

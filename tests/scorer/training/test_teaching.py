@@ -9,8 +9,9 @@ from tiny_folders import save_folder
 from tiny_models import tiny_model, tiny_network
 
 from forethought.data.errors import ForethoughtError, NothingToDo
+from forethought.data.render import render_thought
 from forethought.scorer.model import load_model
-from forethought.scorer.training.lessons import TaughtTurn, lessons_of
+from forethought.scorer.training.lessons import TaughtTurn, selecting_lessons, thinking_lessons
 from forethought.scorer.training.teaching import CHECKPOINT, CURVE, MODEL, Schedule, Training
 
 TEXTS = ("I should search.", "I can answer now.")
@@ -25,8 +26,8 @@ def run(number: int) -> list[TaughtTurn]:
     ]
 
 
-LESSONS = lessons_of(MODEL_AT_HAND, TEXTS, [run(number) for number in range(8)])
-HELD_OUT = lessons_of(MODEL_AT_HAND, TEXTS, [run(number) for number in range(50, 54)])
+LESSONS = selecting_lessons(MODEL_AT_HAND, TEXTS, [run(number) for number in range(8)])
+HELD_OUT = selecting_lessons(MODEL_AT_HAND, TEXTS, [run(number) for number in range(50, 54)])
 PLAN = Schedule(epochs=2, group=2, rate=3e-3, looks=3)
 
 
@@ -102,7 +103,7 @@ def test_what_is_left_is_a_model_like_any_other(tmp_path):
 
 def test_a_lesson_is_the_run_with_the_labels_in_the_thoughts_places():
     turns = [*run(1), TaughtTurn("\nObservation: x\n", None, "<more>")]
-    (lesson,) = lessons_of(MODEL_AT_HAND, TEXTS, [turns])
+    (lesson,) = selecting_lessons(MODEL_AT_HAND, TEXTS, [turns])
     first, second = lesson.decisions
 
     assert MODEL_AT_HAND.decode(lesson.trunk) == (
@@ -119,11 +120,40 @@ def test_a_lesson_is_the_run_with_the_labels_in_the_thoughts_places():
 
 def test_turns_beyond_the_budget_are_left_off_and_runs_without_a_decision_out():
     whole = len(LESSONS[0].trunk)
-    (cut,) = lessons_of(MODEL_AT_HAND, TEXTS, [run(0)], budget=whole - 1)
+    (cut,) = selecting_lessons(MODEL_AT_HAND, TEXTS, [run(0)], budget=whole - 1)
 
     assert len(cut.decisions) == 1
     assert cut.trunk == LESSONS[0].trunk[: len(cut.trunk)]
     unlabelled = [TaughtTurn("Question: ?\n", None, "<search>")]
-    assert len(lessons_of(MODEL_AT_HAND, TEXTS, [unlabelled, run(0)])) == 1
+    assert len(selecting_lessons(MODEL_AT_HAND, TEXTS, [unlabelled, run(0)])) == 1
     with pytest.raises(NothingToDo, match="2 runs"):
-        lessons_of(MODEL_AT_HAND, TEXTS, [unlabelled, unlabelled])
+        selecting_lessons(MODEL_AT_HAND, TEXTS, [unlabelled, unlabelled])
+
+
+def test_a_lesson_in_thinking_has_the_recorded_thoughts_of_the_same_runs():
+    thought = render_thought("Who knows?")
+    labelled = [
+        TaughtTurn("Question: 1?\n", 0, "<search>", thought),
+        TaughtTurn("\nObservation: 1\n", None, "<answer>", thought),
+    ]
+    unlabelled = [TaughtTurn("Question: 2?\n", None, "<search>", thought)]
+    (lesson,) = thinking_lessons(MODEL_AT_HAND, [labelled, unlabelled])
+
+    assert MODEL_AT_HAND.decode(lesson.trunk) == (
+        f"Question: 1?\n{thought}\n<search>\nObservation: 1\n{thought}\n<answer>"
+    )
+    spans = [span for turn in lesson.decisions for span in turn]
+    told = [MODEL_AT_HAND.decode(lesson.trunk[slice(*span)]) for span in spans]
+    assert told == [thought, "<search>", thought, "<answer>"]
+
+
+def test_thoughts_are_learnt_as_tokens_and_none_is_taken(tmp_path):
+    turns = [TaughtTurn("Question: 1?\n", 0, "<search>", render_thought("I ask."))]
+    lessons = thinking_lessons(MODEL_AT_HAND, [turns] * 4)
+    network = copy.deepcopy(tiny_network())
+    curve = Training(
+        network, lessons, lessons[:1], Schedule(epochs=8, group=2, rate=3e-3), tmp_path
+    ).run()
+
+    assert curve[-1]["selection"] < 0.5 * curve[0]["selection"]
+    assert {look["taken"] for look in curve} == {None}
