@@ -36,6 +36,14 @@ class Plan(Protocol):
         ...
 
 
+class Seen(Protocol):
+    """A context, or what is seen of it."""
+
+    def parts(self, layer: int, query: Tensor, scale: float, start: int = 0) -> list[Partial]:
+        """Attention of query (1, A, U, D) over its tokens from `start` on, in parts over disjoint keys."""
+        ...
+
+
 def attention_forward(
     module: Any,
     query: Tensor,
@@ -78,10 +86,27 @@ def attend_part(
     kernel = kernel_for(query.dtype, query.device)
     if causal:
         return kernel(query, keys, values, scale, causal=True)
-    batch, heads, rows, width = query.shape
-    folded = query.reshape(batch, keys.shape[1], -1, width)  # (N, B, A / B * U, D)
-    output, log_mass = kernel(folded, keys, values, scale)
-    return Partial(output.reshape(query.shape), log_mass.reshape(batch, heads, rows))
+    return _unfolded(kernel(_folded(query, keys), keys, values, scale), query)
+
+
+def attend_biased(
+    query: Tensor, keys: Tensor, values: Tensor, scale: float, bias: Tensor
+) -> Partial:
+    """Like `attend_part`, with `bias` (S,) added to every row's scores: -inf for a key that is not there.
+
+    One must be: a softmax over nothing has no log-sum-exp.
+    """
+    folded = attend_part_plainly(_folded(query, keys), keys, values, scale, bias=bias)
+    return _unfolded(folded, query)
+
+
+def _folded(query: Tensor, keys: Tensor) -> Tensor:
+    """(N, A, U, D) -> (N, B, A / B * U, D)"""
+    return query.reshape(query.shape[0], keys.shape[1], -1, query.shape[3])
+
+
+def _unfolded(part: Partial, query: Tensor) -> Partial:
+    return Partial(part.output.reshape(query.shape), part.log_mass.reshape(query.shape[:3]))
 
 
 def _attend_on_cpu(

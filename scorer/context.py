@@ -12,17 +12,21 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import count
 from threading import RLock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from ..data.errors import ContextTooLong, NothingToDo
-from .attention import Partial, attend_part, kernel_for, merge
+from .attention import Partial, Seen, attend_part, kernel_for, merge
 from .layout import Layout, Placed
 from .memory import reporting_memory
 from .model import LanguageModel, Sight
 from .vision import Features, Picture
+
+if TYPE_CHECKING:  # who has no visual budget, imports nothing of it
+    from .visual_budget import VisualBudget
+    from .visual_choice import Blocks, Gaze
 
 STATES = count()  # of all contexts
 CHUNK = 2048  # tokens a prefill step takes; bounds its memory, and more steps mean more merges
@@ -85,25 +89,33 @@ class Stored:
         self._slab = slab
         self._length = length
 
-    def parts(self, layer: int, query: Tensor, scale: float) -> list[Partial]:
-        """Attention of query (1, A, U, D) over it; none over no keys, which have no log-sum-exp to merge."""
-        if not self._length:
+    def parts(self, layer: int, query: Tensor, scale: float, start: int = 0) -> list[Partial]:
+        """As attention.Seen; none over no keys, which have no log-sum-exp to merge."""
+        if start >= self._length:
             return []
-        return [attend_part(query, *self._slab.read(layer, self._length), scale)]
+        keys, values = self._slab.read(layer, self._length)
+        return [attend_part(query, keys[:, :, start:], values[:, :, start:], scale)]
 
 
 class _Prefill:
-    """The plan of tokens that come right after the first `start`: each sees those and the ones before it."""
+    """The plan of tokens that come right after the first `start`: each sees those and the ones before it.
 
-    def __init__(self, slab: Slab, start: int) -> None:
+    With a `gaze` the last one chooses what stays visible; itself it obeys only if it is a decoding step.
+    """
+
+    def __init__(self, slab: Slab, start: int, gaze: "Gaze | None", *, is_step: bool) -> None:
         self._slab = slab
         self._start = start
+        self._gaze = gaze
         self._before = Stored(slab, start)
+        self._upto: Seen = gaze if gaze and is_step else Stored(slab, start + 1)
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         self._slab.write(layer, self._start, key, value)
-        if query.shape[2] == 1:  # decoding: a single row sees everything
-            return attend_part(query, *self._slab.read(layer, self._start + 1), scale).output
+        if self._gaze:
+            self._gaze.choose(layer, query[:, :, -1:], scale)
+        if query.shape[2] == 1:  # a single row sees everything, itself included
+            return merge(*self._upto.parts(layer, query, scale))
         new = attend_part(query, key, value, scale, causal=True)
         return merge(*self._before.parts(layer, query, scale), new)
 
@@ -125,12 +137,25 @@ class Context:
     `state` changes whenever the tokens do, and is no other context's, so that a Continuation can be committed to nothing
     but the very context that it was scored after. Threads may share a context: each call holds its `lock`. The keys
     and values are those of the weights as they were: after a training step, start anew.
+
+    With a visual `budget` the last token of every forward chooses which visual tokens stay visible behind the anchor: to all
+    that is scored after it, and to itself where it is a decoding step, that is a token which a model made and which runs
+    alone. Whatever runs with others (prompts, observations) sees everything.
     """
 
     @torch.inference_mode()
-    def __init__(self, model: LanguageModel, ids: Sequence[int] = (), capacity: int = 2048) -> None:
+    def __init__(
+        self,
+        model: LanguageModel,
+        ids: Sequence[int] = (),
+        capacity: int = 2048,
+        budget: "VisualBudget | None" = None,
+    ) -> None:
         kernel_for(model.dtype, model.device)  # refuses a device before anything is computed on it
+        if budget is not None:
+            budget.require_fits(model.name, model.num_layers, sees=model.eyes is not None)
         self.model = model
+        self.budget = budget
         self.slab = Slab(model, max(1, capacity))
         self.computed = 0
         self.state = next(STATES)
@@ -138,6 +163,7 @@ class Context:
         self._layout = Layout(model.eyes)
         self._features: dict[Placed, Features] = {}  # of pictures not wholly computed
         self._last_hidden: Tensor | None = None  # (1, H) at the end; None when not known
+        self._gaze: Gaze | None = None  # of the last token, where a budget drops anything
         self.extend(ids)
 
     @property
@@ -241,13 +267,37 @@ class Context:
             first = min(
                 self.computed, self.length - 1
             )  # the end's state may be lost: run that token again
+            is_step = first == self.length - 1 and self._layout.is_made(first)
             for start in range(first, self.length, CHUNK):
                 stop = min(start + CHUNK, self.length)
-                hidden = self._compute(start, stop)
+                hidden = self._compute(start, stop, is_step=is_step)
                 self.computed = stop
             self._features.clear()
             self._last_hidden = hidden[-1:].clone()
         return self._last_hidden
+
+    @property
+    def seen(self) -> Seen:
+        """What follows the settled context sees of it."""
+        return self._gaze or Stored(self.slab, self.length)
+
+    @property
+    def gaze(self) -> "Gaze | None":
+        """What the settled context's end chose; None where everything is seen."""
+        return self._gaze
+
+    def visual_blocks(self, length: int) -> "Blocks | None":
+        """Of the first `length` tokens, whose last is never in one; None where everything stays visible."""
+        if self.budget is None:
+            return None
+        from .visual_choice import blocks_of  # only those with a budget need it
+
+        return blocks_of(self.budget, self._layout.spans(length - 1), self.model.device)
+
+    def gaze_over(self, length: int, whole: Seen) -> "Gaze | None":
+        """One that is to choose from the first `length` tokens, which `whole` shows."""
+        blocks = self.visual_blocks(length)
+        return blocks.gaze(self.slab, whole) if blocks else None
 
     def require_room(self, tokens: int) -> None:
         """ContextTooLong if the model has no positions for `tokens` more."""
@@ -268,12 +318,13 @@ class Context:
             finite = torch.isfinite(keys).all() and torch.isfinite(values).all()
             assert finite, f"layer {layer} holds a key or value that is no number"
 
-    def _compute(self, start: int, stop: int) -> Tensor:
+    def _compute(self, start: int, stop: int, *, is_step: bool) -> Tensor:
         """Hidden states of tokens [start, stop), whose keys and values go into the slab."""
+        self._gaze = self.gaze_over(stop, Stored(self.slab, stop))
         return self.model.hidden(
             self._layout.ids[start:stop],
             self._layout.positions(start, stop),
-            _Prefill(self.slab, start),
+            _Prefill(self.slab, start, self._gaze, is_step=is_step),
             self._sights(start, stop),
         )
 
@@ -290,4 +341,4 @@ class Context:
 
     def _changed(self) -> None:
         self.state = next(STATES)
-        self._last_hidden = None
+        self._last_hidden = self._gaze = None

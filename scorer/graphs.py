@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .attention import Partial, attend_part, attend_part_plainly, merge
+from .attention import Partial, Seen, attend_biased, attend_part, merge
 from .context import Context, Continuation, Slab
 from .plain import require_numbers
 from .trie import Trie
@@ -50,20 +50,15 @@ class Window:
         self.bias[: length - self.head] = 0
         self.position.fill_(next_position)
 
-    def parts(self, layer: int, query: Tensor, scale: float) -> list[Partial]:
-        """As trie_run.Seen; folds query heads into rows as attend_part does."""
+    def parts(self, layer: int, query: Tensor, scale: float, start: int = 0) -> list[Partial]:
+        """As attention.Seen."""
         keys, values = self._slab.read(layer, self.head + STEP)
-        batch, heads, rows, width = query.shape
-        folded = query.reshape(batch, keys.shape[1], -1, width)
-        tail = attend_part_plainly(
-            folded, keys[:, :, self.head :], values[:, :, self.head :], scale, bias=self.bias
-        )
-        parts = [
-            Partial(tail.output.reshape(query.shape), tail.log_mass.reshape(batch, heads, rows))
-        ]
-        if self.head:
-            head = attend_part(query, keys[:, :, : self.head], values[:, :, : self.head], scale)
-            parts.append(head)
+        first = max(start, self.head)
+        bias = self.bias[first - self.head :]
+        parts = [attend_biased(query, keys[:, :, first:], values[:, :, first:], scale, bias)]
+        if start < self.head:
+            head = slice(start, self.head)
+            parts.append(attend_part(query, keys[:, :, head], values[:, :, head], scale))
         return parts
 
 
@@ -148,7 +143,9 @@ class TrieRecording:
         self._depths = torch.from_numpy(trie.depths).to(device)  # (U,)
         self._edge_rows = torch.from_numpy(trie.edge_rows).to(device)  # (E,)
         self._edge_tokens = torch.from_numpy(trie.edge_tokens).to(device)  # (E,)
-        self._plan = Branches(self.window, trie.whole, device)
+        context.settle()
+        self._gaze = context.gaze.through(self.window) if context.gaze else None
+        self._plan = Branches(self._gaze or self.window, trie.whole, device)
         self._end = torch.zeros(1, context.model.width, dtype=context.model.dtype, device=device)
         self._recording = Recording(self._forward, lambda: self._set(context), device)
 
@@ -167,6 +164,8 @@ class TrieRecording:
 
     def _set(self, context: Context) -> None:
         self._end.copy_(context.settle())
+        if self._gaze and context.gaze:
+            self._gaze.take_over(context.gaze)
         self.window.set(context.length, context.next_position)
 
     def _forward(self) -> tuple[Tensor, list[Tensor], list[Tensor]]:
@@ -202,6 +201,8 @@ class DecodeRecording:
         self._slab, self._model = context.slab, context.model
         self._place = torch.zeros(1, dtype=torch.int64, device=device)  # in the slab
         self._nought = torch.zeros(1, device=device)
+        self._gaze = context.gaze_over(context.length + ahead + 1, self.window)
+        self._seen: Seen = self._gaze or self.window
         self._recording = Recording(self._forward, lambda: self.set(context, ahead), device)
 
     def set(self, context: Context, ahead: int, token: int | Tensor = 0) -> None:
@@ -218,7 +219,9 @@ class DecodeRecording:
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
         self._slab.keys[layer].index_copy_(2, self._place, key)
         self._slab.values[layer].index_copy_(2, self._place, value)
-        return merge(*self.window.parts(layer, query, scale))
+        if self._gaze:
+            self._gaze.choose(layer, query, scale)
+        return merge(*self._seen.parts(layer, query, scale))
 
     def _forward(self) -> Tensor:
         self.window.bias.index_copy_(0, self._place - self.window.head, self._nought)
@@ -281,7 +284,7 @@ class Recordings:
         return self._kept[key]
 
 
-def _place_of(context: Context, length: int) -> tuple[int, int]:
-    """The step that `length` tokens end in, and where the slab, with room for that step, lies."""
+def _place_of(context: Context, length: int) -> tuple[int, int, Any]:
+    """The step that `length` tokens end in, where the slab, with room for that step, lies, and what of it may be dropped."""
     context.slab.reserve(head_of(length) + STEP)
-    return head_of(length), context.slab.keys[0].data_ptr()
+    return head_of(length), context.slab.keys[0].data_ptr(), context.visual_blocks(length)

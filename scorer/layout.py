@@ -30,6 +30,7 @@ class Layout:
         self.ids: list[int] = []
         self.pictures: list[Placed] = []
         self._eyes = eyes
+        self._made: set[int] = set()  # places of tokens that a model made
 
     @property
     def next_position(self) -> int:
@@ -54,6 +55,7 @@ class Layout:
 
     def add_text(self, ids: Sequence[int]) -> None:
         """Add tokens that a model made: a picture token among them stands for no picture."""
+        self._made.update(range(len(self.ids), len(self.ids) + len(ids)))
         self.ids.extend(int(token) for token in ids)
 
     def cut(self, length: int) -> None:
@@ -65,6 +67,7 @@ class Layout:
                 )
         del self.ids[length:]
         self.pictures = [placed for placed in self.pictures if placed.stop <= length]
+        self._made = {place for place in self._made if place < length}
 
     def positions(self, start: int, stop: int) -> np.ndarray:
         """(3, stop - start): time, height and width of each token; for text all three are equal."""
@@ -76,6 +79,14 @@ class Layout:
             ]
             every[:, high - start :] = np.arange(high, stop) + self._shift(number)
         return every
+
+    def is_made(self, place: int) -> bool:
+        """Whether a model made the token there."""
+        return place in self._made
+
+    def spans(self, stop: int) -> tuple[tuple[int, int], ...]:
+        """[start, stop) of each picture's tokens among the first `stop`."""
+        return tuple((p.start, min(p.stop, stop)) for p in self.within(0, stop))
 
     def within(self, start: int, stop: int) -> list[Placed]:
         """The pictures with tokens in [start, stop)."""

@@ -6,26 +6,17 @@ when it takes a winner in, needs no second pass. Letters as in model.py; P paths
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from .attention import Partial, attend_part, merge
-from .context import Context, Continuation, Stored
+from .attention import Partial, Seen, attend_part, merge
+from .context import Context, Continuation
 from .plain import require_numbers
 from .trie import Block, Trie
 
 ROWS_AT_ONCE = 128  # of logits, (rows, V) each time
-
-
-class Seen(Protocol):
-    """What nodes see of their context."""
-
-    def parts(self, layer: int, query: Tensor, scale: float) -> list[Partial]:
-        """Attention of query (1, A, U, D), in parts over disjoint keys."""
-        ...
 
 
 class TrieRun:
@@ -82,7 +73,7 @@ class TrieRun:
 
     def _run(self, block: Block) -> None:
         context = self._context
-        plan = Branches(Stored(context.slab, context.length), block, context.model.device)
+        plan = Branches(context.seen, block, context.model.device)
         if self._keys:
             plan.grow_from(_Stem(self._keys, self._values, self._slots[block.stems]))
         depths = self.trie.depths[block.nodes]
