@@ -45,11 +45,11 @@ class Resampler:
 
     def mean(self, values: np.ndarray) -> Estimate:
         """The mean of `values` (turns,)."""
-        return self._estimate(self._pooled(values, np.ones(self.n)))
+        return self.estimate(self._pooled(values, np.ones(self.n)))
 
     def ratio(self, numerator: np.ndarray, denominator: np.ndarray) -> Estimate:
         """Mean of one over mean of the other, (turns,) each."""
-        return self._estimate(self._pooled(numerator, denominator))
+        return self.estimate(self._pooled(numerator, denominator))
 
     def difference(
         self, first: np.ndarray, second: np.ndarray, denominator: np.ndarray
@@ -68,8 +68,8 @@ class Resampler:
         logs = np.log(np.where(shares > 0, shares, 1.0))
         entropy = -(shares * logs).sum(axis=1) / np.log(max(len(ids), 2))
         return {
-            "top_share": self._estimate(shares.max(axis=1)),
-            "entropy": self._estimate(np.maximum(entropy, 0.0)),
+            "top_share": self.estimate(shares.max(axis=1)),
+            "entropy": self.estimate(np.maximum(entropy, 0.0)),
         }
 
     def tells(self, denominator: np.ndarray) -> bool:
@@ -87,7 +87,8 @@ class Resampler:
                 ratios.append(weights @ numerator[source] / below)
         return _mean_of_finite(np.array(ratios))
 
-    def _estimate(self, values: np.ndarray) -> Estimate:
+    def estimate(self, values: np.ndarray) -> Estimate:
+        """Of a figure worked out on each row of `weights` (1 + resamples,), the sample itself first."""
         value, resampled = float(values[0]), values[1:][np.isfinite(values[1:])]
         if not np.isfinite(value) or not len(resampled):
             return Estimate(None, None, None, self.n)
