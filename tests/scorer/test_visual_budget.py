@@ -30,7 +30,7 @@ every_family = pytest.mark.parametrize("family", VISION)
 SEQUENCES = [[4, 5, 6], [4, 9], [8], [8, 8, 8]]
 SMALL, WIDE, TALL = drawn_picture(4, 4, 1), drawn_picture(2, 8, 2), drawn_picture(10, 4, 3)
 HALF = VisualBudget(anchor=1, low=0.5, high=0.5, block=2)
-DYNAMIC = VisualBudget(anchor=0, low=0.05, high=0.8, temperature=0.9, block=2)
+DYNAMIC = VisualBudget(anchor=0, low=0.05, high=0.6, temperature=0.9, block=2)
 PARTS = (
     *range(9),
     TALL,
@@ -106,15 +106,16 @@ def test_a_budget_changes_scores_else_the_equalities_would_say_nothing(family, b
 
 
 def test_how_much_stays_differs_from_context_to_context_within_the_bounds():
+    model, budget = tiny_model("qwen3_vl"), replace(DYNAMIC, high=0.8, block=1)
     contexts = [
-        seeing(tiny_model("qwen3_vl"), (*range(9), drawn_picture(10, 8, seed), *range(9)), DYNAMIC)
+        seeing(model, (*range(9), drawn_picture(10, 8, seed), *range(9)), budget)
         for seed in range(12)
     ]
 
     shares = {context.gaze.share() for context in contexts}
 
-    assert all(share.tokens == 20 and 2 <= share.kept <= 16 for share in shares)
-    assert len(shares) > 2
+    assert all(share.tokens == 20 and 1 <= share.kept <= 16 for share in shares)
+    assert len(shares) > 3
 
 
 @every_family
