@@ -290,6 +290,8 @@ def turn_json(turn: TurnRecord) -> dict[str, Any]:
         "probabilities": list(turn.thought.probabilities),
         "chosen": turn.thought.chosen,
         "log_z": turn.thought.log_z,
+        "route": turn.thought.route,
+        "signal": turn.thought.signal,
         "action_text": turn.action_text,
         "action_tokens": turn.action_tokens,
         "action": None if turn.action is None else dict(turn.action._asdict()),

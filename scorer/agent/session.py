@@ -34,6 +34,9 @@ class Session(Protocol):
     @property
     def length(self) -> int: ...
 
+    @property
+    def ids(self) -> tuple[int, ...]: ...
+
     def append(self, ids: Sequence[int], pictures: Sequence[Picture] = ()) -> None:
         """Add tokens, and the pictures that picture tokens among them stand for."""
 

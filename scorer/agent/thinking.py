@@ -40,6 +40,7 @@ class Thought(NamedTuple):
     """What was thought. `scores` and `probabilities` by candidate where one was selected, `chosen` its place.
 
     `injected` tokens were put in whole, `generated` were decoded one by one; `is_capped`: cut off at the most allowed.
+    `route` is what a routed turn was sent to, because of its `signal`; None where every turn goes one way.
     """
 
     text: str
@@ -50,6 +51,8 @@ class Thought(NamedTuple):
     probabilities: tuple[float, ...] = ()
     chosen: int | None = None
     log_z: float | None = None
+    route: str | None = None
+    signal: float | None = None
 
 
 class Thinker(Protocol):
