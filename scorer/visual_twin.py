@@ -1,4 +1,4 @@
-"""The definition of a visual budget: whole forwards with plain attention, a row and a head at a time, and masks.
+"""The definition of a visual budget: whole forwards with plain attention in float64, a row at a time.
 
 Slow on purpose, and shares nothing with visual_choice.py. Which row chooses for which is handed in: `choosers` names
 for each token the one (itself or an earlier one) whose choice it sees the pictures through; None sees all of them.
@@ -90,27 +90,21 @@ class _Masked:
         self._dropped: dict[int, set[int]] = {}
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
-        groups = query.shape[1] // key.shape[1]
-        output = torch.empty_like(query, dtype=torch.float64)
+        rows = query[0].unflatten(0, (key.shape[1], -1)).double()  # (B, A / B, S, D)
+        keys, values = key[0].double(), value[0].double()  # (B, S, D)
         if layer == self._budget.anchor:
-            self._choose(query.double(), key.double(), scale / self._budget.temperature)
+            self._choose(rows, keys, scale / self._budget.temperature)
+        output = torch.empty_like(rows)
         for row, chooser in enumerate(self._choosers):
             is_behind = layer > self._budget.anchor and chooser is not None
             dropped = self._dropped[chooser] if is_behind else set()
             seen = [token for token in range(row + 1) if token not in dropped]
-            for head in range(query.shape[1]):
-                keys, values = key[0, head // groups, seen], value[0, head // groups, seen]
-                weights = (keys.double() @ query[0, head, row].double() * scale).softmax(0)
-                output[0, head, row] = weights @ values.double()
-        return output.to(query.dtype)
+            scores = rows[:, :, row] @ keys[:, seen].transpose(1, 2) * scale  # (B, A / B, seen)
+            output[:, :, row] = scores.softmax(-1) @ values[:, seen]
+        return output.flatten(0, 1)[None].to(query.dtype)
 
-    def _choose(self, query: Tensor, key: Tensor, scale: float) -> None:
-        groups = query.shape[1] // key.shape[1]
+    def _choose(self, rows: Tensor, keys: Tensor, scale: float) -> None:
         for row in {row for row in self._choosers if row is not None}:
-            weights = [
-                (key[0, head // groups, : row + 1] @ query[0, head, row] * scale)
-                .softmax(0)
-                .tolist()
-                for head in range(query.shape[1])
-            ]
+            scores = rows[:, :, row] @ keys[:, : row + 1].transpose(1, 2) * scale
+            weights = scores.softmax(-1).flatten(0, 1).tolist()  # (A, row + 1)
             self._dropped[row] = dropped_by(weights, self._visual, self._budget)

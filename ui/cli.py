@@ -33,6 +33,7 @@ try:
         Method,
         ScoreOptions,
         parse_normalisation,
+        parse_visual_budget,
         require_served,
     )
     from .stability_commands import stability_app
@@ -179,6 +180,10 @@ def score(
         list[Path] | None,
         typer.Option(help="A picture for the next <image> in the context; may be repeated."),
     ] = None,
+    visual_budget: Annotated[
+        str | None,
+        typer.Option(help="Percents of the visual tokens that later layers see: 5-10,anchor=17."),
+    ] = None,
     engine: Annotated[
         EngineKind | None, typer.Option(help="Score where the model is served, by this program.")
     ] = None,
@@ -192,7 +197,10 @@ def score(
     from .scoring import score_with_store
 
     normalised = parse_normalisation(normalisation, alpha)
-    options = ScoreOptions(method, calibration, normalised, tau, constrained, special_tokens)
+    budget = parse_visual_budget(visual_budget)
+    options = ScoreOptions(
+        method, calibration, normalised, tau, constrained, special_tokens, budget
+    )
     if engine is not None:
         require_served(options, len(image or ()))
     read = read_context(context, image or ())

@@ -94,6 +94,8 @@ def warnings_of_context(
         warnings.append(
             f"{model.name} sees, and this context is text alone; --image FILE gives it a picture for each {PLACE} in it"
         )
+    if options.visual_budget is not None and not context.images:
+        warnings.append("the context has no picture, so the visual budget changes nothing")
     return warnings
 
 

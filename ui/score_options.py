@@ -3,9 +3,13 @@
 import math
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from ..data.errors import ForethoughtError
 from ..scorer.selection import Normalisation
+
+if TYPE_CHECKING:  # only who looks at less needs it
+    from ..scorer.visual_budget import VisualBudget
 
 MOST_POWER = 100  # of ten, in a divisor
 LARGEST = 1e6  # of alpha and tau, and the inverse of the smallest above zero
@@ -39,7 +43,7 @@ class ScoreOptions:
     """As in SSR: S = sum of log-probabilities / length ** alpha, probabilities softmax(S / tau).
 
     `constrained` asks for what constrained decoding would say, beside it; `special_tokens` reads those written in the
-    context as such.
+    context as such; with a `visual_budget` some of the context's visual tokens are all that layers behind one see.
     """
 
     method: Method = Method.SHARED
@@ -48,6 +52,7 @@ class ScoreOptions:
     tau: float = 1.0
     constrained: bool = False
     special_tokens: bool = False
+    visual_budget: "VisualBudget | None" = None
 
     def __post_init__(self) -> None:
         require_finite("alpha", self.normalisation.alpha)
@@ -64,6 +69,7 @@ class ScoreOptions:
             "tau": self.tau,
             "constrained": self.constrained,
             "special_tokens": self.special_tokens,
+            **({"visual_budget": str(self.visual_budget)} if self.visual_budget else {}),
         }
 
 
@@ -78,6 +84,15 @@ def parse_normalisation(normalisation: str | None, alpha: float | None) -> Norma
     return Normalisation() if alpha is None else Normalisation(alpha)
 
 
+def parse_visual_budget(text: str | None) -> "VisualBudget | None":
+    """Of the option, if it is given."""
+    if text is None:
+        return None
+    from ..scorer.visual_budget import VisualBudget
+
+    return VisualBudget.parse(text)
+
+
 def require_served(options: ScoreOptions, pictures: int = 0) -> None:
     """ForethoughtError for what only a model in this process can do."""
     local = {
@@ -86,6 +101,7 @@ def require_served(options: ScoreOptions, pictures: int = 0) -> None:
         not in (Calibration.RAW, Calibration.PMI),
         "--constrained": options.constrained,
         "--image": pictures > 0,
+        "--visual-budget": options.visual_budget is not None,
     }
     for option, is_asked in local.items():
         if is_asked:

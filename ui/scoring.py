@@ -84,18 +84,20 @@ def score_set(
         "model": f"{model.name}@{model.revision[:12]}",
         **_constrained(active, choice.selection.selected, scored.local),
         **scored.engine,
+        **scored.visual,
     }
 
 
 class _Likelihoods(NamedTuple):
     """Summed log-probabilities (candidates,) in nats, and constrained decoding's where asked for.
 
-    `engine` is the JSON that names an engine and what it took, empty without one.
+    `engine` is the JSON that names an engine and what it took, empty without one; `visual` that of a visual budget.
     """
 
     sums: np.ndarray
     local: TrieLocal | None = None
     engine: Mapping[str, Any] = {}
+    visual: Mapping[str, Any] = {}
 
 
 class _Choice(NamedTuple):
@@ -118,21 +120,42 @@ def _likelihoods(
         told = {"label": engine.label, "milliseconds": dict(scored.milliseconds)}
         return _Likelihoods(totals(scored.log_probs), engine={"engine": told})
     if options.method is Method.PLAIN:
-        plain = score_plainly(model, context.ids, compiled.ids, pictures=context.pictures)
-        sums = totals(plain)
+        sums = totals(_plain(model, context, compiled, options))
         clock.lap("score")
     if options.method is Method.SHARED or options.constrained:
-        prefilled = Context(model, capacity=max(1, len(context.ids)))
+        prefilled = Context(model, capacity=max(1, len(context.ids)), budget=options.visual_budget)
         prefilled.extend(context.ids, context.pictures)
         clock.lap("prefill")
     if options.method is Method.SHARED:
         sums = totals(score_sharing_context(prefilled, compiled.ids).log_probs)
         clock.lap("score")
-    if not options.constrained:
-        return _Likelihoods(sums)
-    local = score_constrained(prefilled, compiled.ids)
-    clock.lap("constrained")
-    return _Likelihoods(sums, local)
+    local = None
+    if options.constrained:
+        local = score_constrained(prefilled, compiled.ids)
+        clock.lap("constrained")
+    if options.visual_budget is None or options.method is Method.PLAIN:
+        return _Likelihoods(sums, local)
+    return _Likelihoods(sums, local, visual=_looked_at(prefilled, context))
+
+
+def _plain(
+    model: LanguageModel, context: ContextTokens, compiled: CompiledSet, options: ScoreOptions
+) -> tuple[np.ndarray, ...]:
+    if options.visual_budget is None:
+        return score_plainly(model, context.ids, compiled.ids, pictures=context.pictures)
+    from ..scorer.visual_twin import score_plainly_within  # only who looks at less needs it
+
+    return score_plainly_within(
+        model, context.ids, compiled.ids, options.visual_budget, context.pictures
+    )
+
+
+def _looked_at(prefilled: Context, context: ContextTokens) -> dict[str, Any]:
+    """How many visual tokens there are, and how many of them layers behind the anchor saw."""
+    eyes, gaze = prefilled.model.eyes, prefilled.gaze
+    assert eyes is not None, "a visual budget was taken by a model without eyes"
+    tokens = sum(map(eyes.count, context.pictures))
+    return {"visual": {"tokens": tokens, "kept": gaze.share().kept if gaze else tokens}}
 
 
 def _choice(

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiny_models import IMAGE, IMAGE_END, IMAGE_START, VISION, drawn_picture, tiny_model
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
 
 from forethought.data.errors import ForethoughtError, PictureMismatch
 from forethought.scorer import graphs
@@ -106,7 +107,7 @@ def test_a_budget_changes_scores_else_the_equalities_would_say_nothing(family, b
 
 
 def test_how_much_stays_differs_from_context_to_context_within_the_bounds():
-    model, budget = tiny_model("qwen3_vl"), replace(DYNAMIC, high=0.8, block=1)
+    model, budget = tiny_model("qwen3_vl"), replace(DYNAMIC, anchor=1, high=0.8, block=1)
     contexts = [
         seeing(model, (*range(9), drawn_picture(10, 8, seed), *range(9)), budget)
         for seed in range(12)
@@ -310,6 +311,33 @@ def test_nothing_is_asked_of_the_device_while_choosing_and_scoring_and_decoding(
         choosing = context.gaze_over(context.length, Stored(context.slab, context.length))
         choosing.choose(0, torch.ones(1, 6, 1, 8), 0.5)
         choosing.parts(1, torch.ones(1, 6, 4, 8), 0.5)
+
+
+def flash_operations(query, key, *_rest, is_causal=False, **_options):
+    """Two products of a multiplication and an addition each; torch's own counter leaves this kernel out."""
+    batch, heads, rows, width = query
+    return 4 * batch * heads * rows * width * (1 if is_causal else key[2])
+
+
+def operations(context) -> int:
+    flash = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    with FlopCounterMode(display=False, custom_mapping={flash: flash_operations}) as counter:
+        score_sharing_context(context, SEQUENCES)
+    return counter.get_total_flops()
+
+
+@every_family
+@pytest.mark.parametrize("anchor", [0, 1])
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.5])
+def test_layers_behind_the_anchor_spend_nothing_on_what_is_dropped(family, anchor, share):
+    model, parts = tiny_model(family), (1, drawn_picture(20, 20), 2)
+    context = seeing(model, parts, VisualBudget(anchor, share, share, block=1))
+
+    saved = operations(seeing(model, parts)) - operations(context)
+
+    dropped, nodes = round(100 * (1 - share)), 4  # 4, 4 5, 8, 8 8
+    heads, width = model.config.num_attention_heads, model.head_width
+    assert saved == (2 - anchor) * 4 * nodes * heads * width * dropped
 
 
 def test_a_question_to_the_device_would_be_noticed():

@@ -27,7 +27,13 @@ from forethought.scorer.plain import score_plainly, totals
 from forethought.scorer.selection import Normalisation, Unit
 from forethought.ui.calibrations import calibration_key
 from forethought.ui.context_file import Illustrated, read_context
-from forethought.ui.score_options import Calibration, Method, ScoreOptions, parse_normalisation
+from forethought.ui.score_options import (
+    Calibration,
+    Method,
+    ScoreOptions,
+    parse_normalisation,
+    parse_visual_budget,
+)
 from forethought.ui.scoring import score_set, score_with_store
 
 CONTEXT = "Question: Who?\n"
@@ -260,6 +266,42 @@ def test_a_set_is_scored_after_text_with_pictures_in_its_places(seeing, drawing,
     expected = totals(score_plainly(seeing, ids, sequences, pictures=pictures))
     assert column(found, "sum") == pytest.approx(expected, abs=1e-9)
     assert (found["pictures"], found["context_tokens"], found["warnings"]) == (2, len(ids), [])
+
+
+def test_with_a_visual_budget_both_methods_agree_and_what_was_looked_at_is_told(seeing, drawing):
+    context = Illustrated("One: <image>\nWho?\n", (drawing.resize((64, 48)),))
+    budget = parse_visual_budget("10-30,anchor=1,block=4")
+
+    found, plain = (
+        score(*TEXTS, model=seeing, context=context, method=method, visual_budget=budget)
+        for method in Method
+    )
+
+    assert column(found, "sum") == pytest.approx(column(plain, "sum"), abs=1e-9)
+    assert (
+        abs(
+            column(found, "sum") - column(score(*TEXTS, model=seeing, context=context), "sum")
+        ).max()
+        > 1e-3
+    )
+    assert found["options"]["visual_budget"] == "10-30,anchor=1,temperature=0.4,block=4"
+    assert found["visual"]["tokens"] == 48
+    assert 8 <= found["visual"]["kept"] <= 24
+
+
+def test_a_visual_budget_without_a_picture_changes_nothing_and_says_so(seeing):
+    budget = parse_visual_budget("10,anchor=0")
+
+    found, without = score(*TEXTS, model=seeing, visual_budget=budget), score(*TEXTS, model=seeing)
+
+    assert np.array_equal(column(found, "sum"), column(without, "sum"))
+    assert found["visual"] == {"tokens": 0, "kept": 0}
+    assert any("visual budget changes nothing" in warning for warning in found["warnings"])
+
+
+def test_a_visual_budget_for_a_model_that_reads_text_alone_is_refused():
+    with pytest.raises(PictureMismatch, match="reads text alone"):
+        score(*TEXTS, visual_budget=parse_visual_budget("10,anchor=0"))
 
 
 @pytest.mark.parametrize(("places", "images"), [(0, 1), (1, 2), (3, 2)])
