@@ -21,8 +21,8 @@ setup: .venv/.ready  ## create .venv with every dependency pinned, and install t
 demo: setup  ## import -> mine -> audit -> latency -> export on the shipped traces; ends in report.html
 	$(BIN)/forethought demo
 
-test: setup  ## the tests (2 cores: under 15 minutes)
-	$(BIN)/python -m pytest
+test: setup  ## the tests, a process a core, four at most (2 cores: under 15 minutes)
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist loadfile
 
 test-browser: setup  ## the app in a real browser (Debian's package chromium)
 	$(BIN)/python -m pytest tests/browser -m "browser and not slow"
