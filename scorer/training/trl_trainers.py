@@ -147,8 +147,11 @@ class SelectorGRPOTrainer(GRPOTrainer):
         network = self.accelerator.unwrap_model(self.model)
         drawn = self._drawn[bool(self.model.training)] = {}
         told: dict[str, Any] = {"prompt_ids": [], "completion_ids": [], "env_mask": []}
+        known: dict[tuple[int, ...], Tensor] = {}  # a group has one prompt
         for prompt in map(self._selector.prompt, prompts):
-            thought, draw = self._draw(network, prompt)
+            if tuple(prompt) not in known:
+                known[tuple(prompt)] = self._scores(network, prompt)
+            thought, draw = self._draw(known[tuple(prompt)])
             drawn[(*prompt, *thought)] = draw
             acted = self._act(network, [*prompt, *thought], len(thought))
             told["prompt_ids"].append(prompt)
@@ -157,14 +160,16 @@ class SelectorGRPOTrainer(GRPOTrainer):
         return told | {"logprobs": None}
 
     @torch.no_grad()
-    def _draw(self, network: Any, prompt: Sequence[int]) -> tuple[tuple[int, ...], _Drawn]:
+    def _scores(self, network: Any, prompt: Sequence[int]) -> Tensor:
+        branches = [Branch(len(prompt), ids) for ids in self._selector.ids]
+        found = log_probs(network, prompt, branches, asked=())
+        return scores(found.branches, self._selector.alpha)
+
+    def _draw(self, scores: Tensor) -> tuple[tuple[int, ...], _Drawn]:
         own = self._selector
-        branches = [Branch(len(prompt), ids) for ids in own.ids]
-        found = scores(log_probs(network, prompt, branches, asked=()).branches, own.alpha)
-        chances = log_q(found, own.tau)
+        chances = log_q(scores, own.tau)
         place = int(torch.multinomial(chances.exp(), 1))
-        others = competitors(found, place, own.tau)
-        return own.ids[place], _Drawn(chances[place], others)
+        return own.ids[place], _Drawn(chances[place], competitors(scores, place, own.tau))
 
     @torch.no_grad()
     def _act(self, network: Any, ids: Sequence[int], injected: int) -> list[int]:
