@@ -96,8 +96,9 @@ class _Masked:
             self._choose(rows, keys, scale / self._budget.temperature)
         output = torch.empty_like(rows)
         for row, chooser in enumerate(self._choosers):
-            is_behind = layer > self._budget.anchor and chooser is not None
-            dropped = self._dropped[chooser] if is_behind else set()
+            dropped: set[int] = set()
+            if chooser is not None and layer > self._budget.anchor:
+                dropped = self._dropped[chooser]
             seen = [token for token in range(row + 1) if token not in dropped]
             scores = rows[:, :, row] @ keys[:, seen].transpose(1, 2) * scale  # (B, A / B, seen)
             output[:, :, row] = scores.softmax(-1) @ values[:, seen]
