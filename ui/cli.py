@@ -27,6 +27,7 @@ try:
     from .export_commands import export_app
     from .mining_commands import mining_app
     from .records_commands import records_app
+    from .routing_commands import routing_app
     from .score_options import (
         Calibration,
         EngineKind,
@@ -73,6 +74,7 @@ app.add_typer(bench_app)
 app.add_typer(export_app)
 app.add_typer(mining_app)
 app.add_typer(records_app)
+app.add_typer(routing_app)
 app.add_typer(stability_app)
 app.add_typer(training_app)
 app.add_typer(store_app, name="store")

@@ -17,7 +17,9 @@ def outcomes(quality, cost=None, arms=None, questions=None) -> Outcomes:
     number, width = quality.shape
     names = tuple(arms or ARMS[:width])
     paid = np.tile(COSTS[:width], (number, 1)) if cost is None else np.array(cost, dtype=float)
-    asked = tuple(questions or (f"Who was number {i}?" for i in range(number)))
+    asked = tuple(
+        questions or ("Who was it" + " now" * (i % 7) + "?" * (i // 7) for i in range(number))
+    )
     ids = tuple(f"q{i}" for i in range(number))
     slices = tuple("even" if i % 2 == 0 else "odd" for i in range(number))
     return outcomes_of(Outcomes(names, ids, asked, slices, (None,) * number, quality, paid), "made")

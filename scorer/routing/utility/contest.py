@@ -59,7 +59,7 @@ class Field:
 
 def contest(whole: Example, settings: Settings, embedder: str, seed: int = 0) -> Contest:
     """Trains on `whole`, a table with its features. InvalidRoutingTable where a split has no question."""
-    train, choose, test = (_part(whole, split) for split in Split)
+    train, choose, test = (part_of(whole, split) for split in Split)
     router = train_router(train, choose, settings, embedder)
     resampler = Resampler(
         [{"question": canonical(one).casefold()} for one in test.outcomes.questions], seed
@@ -70,7 +70,8 @@ def contest(whole: Example, settings: Settings, embedder: str, seed: int = 0) ->
     return Contest(_report(train, fields, predicted, resampler), router)
 
 
-def _part(whole: Example, split: Split) -> Example:
+def part_of(whole: Example, split: Split) -> Example:
+    """The questions of one split. InvalidRoutingTable where it has none, or an arm was never tried on training questions."""
     chosen = whole.outcomes.in_split(split)
     if not chosen.any():
         raise InvalidRoutingTable(

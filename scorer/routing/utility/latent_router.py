@@ -7,7 +7,6 @@ them out of what is available) and added (`with_arm`) without training anything 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -207,25 +206,30 @@ def train_router(
     pool = _pool(train, encoded, first)
     table, profiles = train.outcomes, pool.profiles()
     start = LatentRouter(table.arms, profiles, (), encoder, pool, table.ids, embedder)
+    lessons = _lessons(encoded, table, torch.from_numpy(start.costs).float())
     networks = []
     for seed in range(first, first + settings.seeds):
         torch.manual_seed(seed)
         network = _network(settings.shape, encoder, profiles)
-        lessons = _lessons(encoded, table, torch.from_numpy(start.costs).float())
-        worth = partial(_worth, start, choose)
         schedule = replace(settings.schedule, seed=seed)
-        teach(network, torch.from_numpy(profiles), lessons, schedule, worth)
+        teach(
+            network,
+            torch.from_numpy(profiles),
+            lessons,
+            schedule,
+            lambda one: area(replace(start, networks=(one,)), choose),
+        )
         networks.append(network)
     return replace(start, networks=tuple(networks))
 
 
-def _worth(start: LatentRouter, choose: Example, network: LatentNetwork) -> float:
-    """nAUC on `choose` questions of the router that has this network."""
-    router, table = replace(start, networks=(network,)), choose.outcomes
-    predicted = np.nan_to_num(router.predict(choose.asked, table.available))
+def area(router: LatentRouter, example: Example) -> float:
+    """The router's nAUC on these questions, which have its arms."""
+    table = example.outcomes
+    predicted = np.nan_to_num(router.predict(example.asked, table.available))
     once = np.ones((1, len(table.ids)))
-    found = frontier(predicted, table, start.costs, once)
-    return float(nauc(found, cost_range(table, start.costs, once))[0])
+    found = frontier(predicted, table, router.costs, once)
+    return float(nauc(found, cost_range(table, router.costs, once))[0])
 
 
 def _query(encoded: Encoded) -> Query:

@@ -12,6 +12,7 @@ import numpy as np
 NEIGHBOURHOODS = 16
 SHRINKAGE = 10  # questions that the overall accuracy weighs in a slice or neighbourhood
 LEAST_SPREAD = 0.05
+FARTHEST = 3.0  # spreads that an arm can be from the pool
 
 
 class Neighbourhoods(NamedTuple):
@@ -45,32 +46,32 @@ class Pool:
         return max(float(np.nanmean(self.cost, axis=0).max()), 1e-12)
 
     def profiles(self) -> np.ndarray:
-        """(A, F) of the pool's own arms, centred and scaled over them; the last number is the normalised cost."""
-        raw = np.stack([self._raw(column) for column in range(self.quality.shape[1])])
-        return self._scaled(raw)
+        """(A, F) of the pool's own arms; the last number is the normalised cost."""
+        return np.stack(
+            [self.profile(*one) for one in zip(self.quality.T, self.cost.T, strict=True)]
+        )
 
     def profile(self, quality: np.ndarray, cost: np.ndarray) -> np.ndarray:
-        """(F,) of another arm, of what it reached on the training questions: (Q,) each, NaN where it was not tried."""
-        return self._scaled(self._numbers(quality, cost, self.quality)[None])[0]
+        """(F,) of any arm, of what it reached on the training questions: (Q,) each, NaN where it was not tried.
 
-    def _raw(self, column: int) -> np.ndarray:
-        others = np.delete(self.quality, column, axis=1)
-        return self._numbers(self.quality[:, column], self.cost[:, column], others)
+        All but the cost is told by how far it is from what the pool's arms have.
+        """
+        own = np.stack(
+            [self._numbers(*one) for one in zip(self.quality.T, self.cost.T, strict=True)]
+        )
+        raw = self._numbers(quality, cost)
+        spread = np.maximum(own.std(axis=0), LEAST_SPREAD)
+        scaled = np.clip((raw - own.mean(axis=0)) / spread, -FARTHEST, FARTHEST)
+        return np.append(scaled[:-1], raw[-1]).astype(np.float32)
 
-    def _scaled(self, raw: np.ndarray) -> np.ndarray:
-        own = np.stack([self._raw(column) for column in range(self.quality.shape[1])])
-        scaled = (raw - own.mean(axis=0)) / np.maximum(own.std(axis=0), LEAST_SPREAD)
-        cost = raw[:, -1:]  # the normalised cost stands as it is
-        return np.concatenate([scaled[:, :-1], cost], axis=1).astype(np.float32)
-
-    def _numbers(self, quality: np.ndarray, cost: np.ndarray, others: np.ndarray) -> np.ndarray:
+    def _numbers(self, quality: np.ndarray, cost: np.ndarray) -> np.ndarray:
         overall = float(np.nanmean(quality))
         return np.concatenate(
             [
                 [overall, np.mean(~np.isnan(quality))],
                 _by_group(quality, self.slice, self.slices, overall),
                 _by_group(quality, self.region, self.regions, overall),
-                _against(quality, others),
+                _against(quality, self.quality),
                 [np.nanmean(cost) / self.top_cost],
             ]
         )
@@ -92,12 +93,11 @@ def _by_group(quality: np.ndarray, group: np.ndarray, groups: int, overall: floa
     return (hits + SHRINKAGE * overall) / (np.bincount(group[known], None, groups) + SHRINKAGE)
 
 
-def _against(quality: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(12,): its shares of wins and losses against each other arm, how alike they succeed, and how often both fail: mean, least, most."""
-    found = [_pair(quality, other) for other in others.T]
-    found = [pair for pair in found if pair is not None] or [np.zeros(4)]
-    pairs = np.stack(found)
-    return np.concatenate([pairs.mean(axis=0), pairs.min(axis=0), pairs.max(axis=0)])
+def _against(quality: np.ndarray, pool: np.ndarray) -> np.ndarray:
+    """(4,): shares of wins and losses against the pool's arms, how alike they succeed, how often both fail; means over the pool."""
+    found = [_pair(quality, other) for other in pool.T]
+    known = [pair for pair in found if pair is not None]
+    return np.mean(known, axis=0) if known else np.zeros(4)
 
 
 def _pair(first: np.ndarray, second: np.ndarray) -> np.ndarray | None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forethought.scorer.routing.utility.losses import WEIGHTS, terms, total
@@ -148,6 +148,7 @@ def test_the_whole_network_equals_the_loops_and_its_head_the_formulas():
         assert found.quality[0, arm] == pytest.approx(min(1, max(0, mean + correction)), abs=1e-6)
 
 
+@settings(max_examples=15)
 @given(st.permutations(range(4)))
 def test_permuted_arms_have_permuted_predictions(order):
     made, profiles, query = network(), random(4, PROFILE), Query(random(2, TEXT))
@@ -162,6 +163,7 @@ def test_permuted_arms_have_permuted_predictions(order):
         torch.testing.assert_close(one[:, list(order)][kept], other[kept])
 
 
+@settings(max_examples=15)
 @given(st.sets(st.integers(0, 3), min_size=1))
 def test_a_masked_arm_is_as_if_it_had_never_been_there(there):
     made, profiles, query = network(), random(4, PROFILE), Query(random(2, TEXT))

@@ -1,0 +1,59 @@
+"""Utility routing for a user's table: questions embedded, a router trained and compared, kept in a file. Prints nothing."""
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..miner.embed import Embedder
+from ..scorer.routing.utility.contest import contest
+from ..scorer.routing.utility.features import Asked
+from ..scorer.routing.utility.latent_router import Example, Settings
+from ..scorer.routing.utility.outcome_files import read_outcomes
+from ..scorer.routing.utility.outcomes import Outcomes
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RoutingPlan:
+    """`arms` to route between (none: all of the table's); networks of `seeds` seeds from `seed` on are averaged."""
+
+    tables: tuple[Path, ...]
+    arms: tuple[str, ...] = ()
+    seeds: int = 3
+    seed: int = 0
+
+
+def route_table(
+    plan: RoutingPlan, text: Embedder, pictures: Embedder | None = None, out: Path | None = None
+) -> Json:
+    """The report, JSON; the router is kept in `out`. InvalidRoutingTable for a table that cannot be used."""
+    table = read_outcomes(plan.tables)
+    if plan.arms:
+        table = table.with_arms(plan.arms)
+    settings = Settings(seeds=plan.seeds)
+    settings = replace(settings, schedule=replace(settings.schedule, seed=plan.seed))
+    found = contest(Example(asked(table, text, pictures), table), settings, text.name, plan.seed)
+    if out is not None:
+        found.router.save(out)
+    return {
+        "tables": [str(path) for path in plan.tables],
+        "left_out": table.left_out,
+        "embedder": text.name,
+        "settings": asdict(settings),
+        **found.report,
+    }
+
+
+def asked(table: Outcomes, text: Embedder, pictures: Embedder | None = None) -> Asked:
+    """What is known of a table's questions; `pictures` embeds the names of their pictures, None looks at none."""
+    vectors = text.embed(table.questions)
+    has = np.array([image is not None for image in table.images])
+    if pictures is None or not has.any():
+        return Asked(table.questions, vectors)
+    seen = pictures.embed([image for image in table.images if image is not None])
+    image = np.zeros((len(has), seen.shape[1]), np.float32)
+    image[has] = seen
+    return Asked(table.questions, vectors, image, has)

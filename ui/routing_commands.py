@@ -1,0 +1,96 @@
+"""`forethought route`: which arm each question should get, learned from what the arms did. Parses, calls `routing` and prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from .command_options import AsJson, EmbedderPath, Seed
+from .result_file import require_writable
+from .terminal import OUT, plain, print_json, stages
+
+routing_app = typer.Typer()
+Json = Mapping[str, Any]
+
+
+@routing_app.command()
+def route(
+    table: Annotated[
+        list[Path],
+        typer.Argument(
+            help="What each arm did: a wide CSV (question, M_correct, M_cost), or a bench's --out folder."
+        ),
+    ],
+    arm: Annotated[
+        list[str] | None, typer.Option(help="Route between these arms only; may be repeated.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File that the trained router is kept in.")
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Networks that differ by their seed, averaged.")
+    ] = 3,
+    embedder: EmbedderPath = None,
+    pictures: Annotated[
+        str | None,
+        typer.Option(
+            help="Vectors of the pictures by their names in the table: FILE.npz or FILE.npy."
+        ),
+    ] = None,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Train a router on what models, sets or modes did, and compare it with simpler ones on questions it has not seen."""
+    from ..miner.vectors import OwnVectors
+    from .routing import RoutingPlan, route_table
+    from .wiring import make_embedder
+
+    require_writable(out)
+    plan = RoutingPlan(tuple(table), tuple(arm or ()), seeds, seed)
+    seen = OwnVectors(pictures) if pictures else None
+    with stages("route", quiet=as_json) as tell:
+        tell("reading, embedding, training")
+        report = route_table(plan, make_embedder(embedder), seen, out)
+    if as_json:
+        return print_json(report)
+    show_routing(report)
+    if out is not None:
+        OUT.print(plain(f"router: {out}"))
+
+
+def show_routing(report: Json) -> None:
+    arms = list(report["arms"])
+    heads = ("router", "nAUC", "peak", "QNC", "Rank", "latent less it")
+    shown = Table(*heads, box=SIMPLE_HEAD)
+    shown.add_column(plain(f"{' / '.join(arms)}, %"))
+    for name, row in report["routers"].items():
+        shown.add_row(
+            name,
+            interval(row["nauc"]),
+            f"{row['peak']:.3f}",
+            "never" if row["qnc"] is None else f"{row['qnc']:.2f}",
+            f"{row['rank_score']:.3f}",
+            interval(row["difference"], signed="+"),
+            " / ".join(f"{100 * row['shares'][arm]:.0f}" for arm in arms),
+        )
+    OUT.print(shown)
+    asked, best = report["questions"], report["best_single"]
+    OUT.print(
+        plain(
+            f"learned on {asked['mine']} questions, chosen on {asked['choose']}, measured on {asked['test']}; left out {report['left_out']};"
+            f" best single arm {best['arm']}: {best['quality']:.3f} at {best['cost']:.4g}"
+        )
+    )
+
+
+def interval(estimate: Json, *, signed: str = "") -> str:
+    """A figure of four digits with its interval, nothing where there is none."""
+    if estimate["value"] is None:
+        return ""
+    value, low, high = (f"{estimate[key]:{signed}.4f}" for key in ("value", "low", "high"))
+    return f"{value} [{low}, {high}]"
