@@ -20,6 +20,7 @@ from .score_options import EngineKind
 from .wiring import (
     ServedModel,
     find_set,
+    make_engine,
     make_engines,
     make_judge,
     make_model,
@@ -28,6 +29,7 @@ from .wiring import (
 
 if TYPE_CHECKING:
     from ..scorer.model import LanguageModel
+    from .bench.routes import Routes
 
 bench_app = typer.Typer()
 MODES = ("select", "think")
@@ -113,6 +115,23 @@ def bench(
         list[int] | None,
         typer.Option(min=1, help="Select from the set's first SIZE too; may be repeated."),
     ] = None,
+    policy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Decide turn by turn: NAME or NAME=SHARE of the turns to think about (default 0.5); may be repeated. "
+            "random, margin, logz, entropy, rating, joint, probe; select, think: as --mode."
+        ),
+    ] = None,
+    probe: Annotated[Path | None, typer.Option(help="A fitted probe, for --policy probe.")] = None,
+    hand_over: Annotated[
+        str | None,
+        typer.Option(
+            help="A second model: policies hand their share over to it; NAME=SHARE,SHARE thinks about the first and hands over the second."
+        ),
+    ] = None,
+    hand_over_at: Annotated[
+        str | None, typer.Option(help="KIND=URL of the server that has it: sglang=URL, vllm=URL.")
+    ] = None,
     agreement_turns: Annotated[
         int,
         typer.Option(
@@ -157,7 +176,7 @@ def bench(
 ) -> None:
     """Does a set keep success and cut time? Play benchmarks' questions selecting and thinking."""
     from .bench.arenas import arenas_of
-    from .bench.plan import BenchPlan, Calibration, Prompt, parse_modes, places_of
+    from .bench.plan import BenchPlan, Calibration, Prompt, parse_modes, parse_policies, places_of
     from .bench.runs import Bench
     from .bench.searching import BackEnds
     from .bench_report import write_bench_report
@@ -171,7 +190,8 @@ def bench(
         "observation_tokens": observation_tokens,
         "context_tokens": context_tokens,
     }
-    modes = parse_modes(mode or list(MODES))
+    plain, sent = _told_apart(policy or ())
+    modes = parse_modes([*(mode or MODES), *plain])
     plan = BenchPlan(
         places=places_of(benchmark or [REPLAY]),
         modes=modes,
@@ -186,6 +206,7 @@ def bench(
         calibration=Calibration(calibration),
         tau=tau,
         sizes=tuple(size or ()),
+        policies=parse_policies(sent, 2 if hand_over else 1),
         agreement_turns=agreement_turns,
     )
     opened = open_existing(store)
@@ -199,12 +220,45 @@ def bench(
     told = make_judge(judge, judge_model)
     load = partial(make_model, model, dtype)
     playing = served[0].model if served else load()
-    staff = _staff(served, load, workers, seed)
+    if hand_over and max(workers, len(served)) > 1:
+        raise ForethoughtError(
+            "--hand-over is for one player at a time; leave out --workers and name one --url"
+        )
+    staff = _staff(served, load, workers, seed) | {
+        "routes": _routes(probe, hand_over, hand_over_at)
+    }
     running = Bench(opened, candidate_set, playing, plan, arenas, out, told, **staff)
     with terminal.bar("bench", quiet=as_json) as progress:
         found = running.run(progress)
     write_bench_report(out / "report.html", found, opened.documents(KIND))
     show_bench(found, as_json=as_json)
+
+
+def _told_apart(policies: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Those that are modes, and those that decide."""
+    plain = [one for one in policies if one in MODES]
+    return plain, [one for one in policies if one not in MODES]
+
+
+def _routes(probe: Path | None, second: str | None, place: str | None) -> Routes:
+    """What policies need beside the plan. ForethoughtError for a place without a model."""
+    from ..scorer.agent.served_session import ServedSession
+    from ..scorer.agent.session import LocalSession
+    from .bench.routes import Routes
+
+    if place and not second:
+        raise ForethoughtError("--hand-over-at is where a model is; name the model by --hand-over")
+    if second is None:
+        return Routes(probe)
+    if place is None:
+        model = make_model(second, None)
+        return Routes(probe, lambda: LocalSession(model), second)
+    kind, _, url = place.partition("=")
+    if kind not in list(EngineKind):
+        raise ForethoughtError(f"{place}: write sglang=URL or vllm=URL")
+    served = make_engine(kind, url, second)
+    assert served is not None
+    return Routes(probe, lambda: ServedSession(served.engine, served.model), second)
 
 
 def _smaller(sizes: Sequence[int], candidates: int) -> tuple[int, ...]:

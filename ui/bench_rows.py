@@ -57,6 +57,7 @@ class ModeRow(NamedTuple):
     matches: Mapping[str, int]
     tool_failures: int
     shares: Mapping[str, float]  # by candidate's id
+    routes: Mapping[str, int] = {}  # turns of a policy, by where they were sent
 
 
 class Against(NamedTuple):
@@ -266,6 +267,7 @@ def _mode(mode: str, found: Json) -> ModeRow:
         matches=_counts(found.get("matches")),
         tool_failures=_count(found.get("tool_failures")),
         shares={id: share for id, share in shares.items() if share is not None},
+        routes=_counts(found.get("routes")),
     )
 
 

@@ -7,7 +7,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from . import bench_rows as rows
-from .bench_rows import Against, Agreement, Part, Told
+from .bench_rows import Against, Agreement, ModeRow, Part, Told
 from .terminal import OUT, plain, print_json
 
 Json = Mapping[str, Any]
@@ -32,7 +32,7 @@ def show_bench(report: Json, *, as_json: bool) -> None:
     for one in every.against:
         _show_against(every.first, one)
     for row in every.modes:
-        _say(f"{row.mode} ends: {_counts(row.stops)}")
+        _show_ends(row)
     for part in parts:
         _show_left_out(part)
 
@@ -76,6 +76,12 @@ def _show_against(first: str, one: Against) -> None:
         asked += f", {one.difference.n} of them with a truth"
     clauses = [f"success {rows.points(one.difference)} points", *rows.spared(one)]
     _say(f"{first} against {one.mode}, {asked}: {', '.join(clauses)}")
+
+
+def _show_ends(row: ModeRow) -> None:
+    _say(f"{row.mode} ends: {_counts(row.stops)}")
+    if row.routes:
+        _say(f"{row.mode} sent turns to: {_counts(row.routes)}")
 
 
 def _show_left_out(part: Part) -> None:

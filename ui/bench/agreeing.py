@@ -12,7 +12,7 @@ import numpy as np
 from ...scorer.agent.comparison import paired, paired_difference, rate
 from ...scorer.agent.episode import Agent
 from ...scorer.agent.session import Session
-from ...scorer.agent.thinking import Mode
+from ...scorer.agent.thinking import Mode, Thought
 from .arena import RecordedTurn
 from .records import Records
 
@@ -36,9 +36,19 @@ def agree_all(
             if kept is None:
                 thought, chosen = agent.decide(sessions[mode], turn.context, seed)
                 told = {"recorded": turn.action, "action": chosen, "reasoning": thought.text}
-                kept = records.add(key, told)
+                kept = records.add(key, told | _seen(thought))
             found.append(kept)
     return found
+
+
+def _seen(thought: Thought) -> Json:
+    """What was known when the turn was decided on, as a turn's record tells it."""
+    return {
+        "scores": list(thought.scores),
+        "log_z": thought.log_z,
+        "route": thought.route,
+        "signal": thought.signal,
+    }
 
 
 def agreement(records: Sequence[Json], seed: int) -> Json:
@@ -53,6 +63,10 @@ def agreement(records: Sequence[Json], seed: int) -> Json:
     recorded = {one["id"]: one["recorded"] for one in records}
     frequent = Counter(recorded.values()).most_common(1)
     constant = [place == frequent[0][0] for place in recorded.values()] if frequent else []
+    routes = {
+        mode: Counter(one["route"] for one in records if one["mode"] == mode and one.get("route"))
+        for mode in modes
+    }
     against = {}
     for mode in modes:
         if mode != Mode.SELECT and Mode.SELECT in hits:
@@ -63,4 +77,5 @@ def agreement(records: Sequence[Json], seed: int) -> Json:
         "modes": {mode: rate(list(found.values())).as_json() for mode, found in hits.items()},
         "constant": float(np.mean(constant)) if constant else None,
         "select_against": against,
+        "routes": {mode: dict(count.most_common()) for mode, count in routes.items() if count},
     }

@@ -10,7 +10,7 @@ from ...data.errors import NothingToDo
 from ...scorer.agent.episode import Agent
 from ...scorer.agent.prompt import numbers
 from ...scorer.agent.session import Session
-from ...scorer.agent.thinking import Freedom, Library, Mode, take, thinker_of
+from ...scorer.agent.thinking import Freedom, Generating, Library, Mode, take, thinker_of
 from ...scorer.agent.tools import guarded
 from ...scorer.calibrate import batch_means
 from ...scorer.compiled_set import CompiledSet
@@ -19,6 +19,7 @@ from ...scorer.plain import totals
 from ...scorer.premise import PREMISE
 from .arena import Arena
 from .plan import BenchPlan, Calibration, mode_of, size_of
+from .routes import NO_ROUTES, Routes
 
 TOOL_SECONDS = 30.0
 CHOOSING = (
@@ -34,8 +35,9 @@ def agents_of(
     candidates: Sequence[Candidate],
     plan: BenchPlan,
     start: Callable[[Agent], Session] = Agent.start,
+    routes: Routes = NO_ROUTES,
 ) -> Mapping[str, Agent]:
-    """By the plan's labels. NothingToDo where scores are to be calibrated by turns that the benchmark has not."""
+    """By the plan's labels. NothingToDo where scores or policies are to be calibrated by turns that the benchmark has not."""
     is_guided = arena.is_guided if plan.is_guided is None else plan.is_guided
     beginnings = tuple(tuple(model.encode(text)) for text in arena.beginnings)
     is_listed = arena.is_listed if plan.is_listed is None else plan.is_listed
@@ -60,8 +62,16 @@ def agents_of(
         if mode not in (Mode.SELECT, Mode.HYBRID):
             return found
         library = replace(library, offsets=_offsets(library, plan.calibration, arena, found, start))
-        return replace(found, thinker=thinker_of(mode, library, model, freedom))
+        found = replace(found, thinker=thinker_of(mode, library, model, freedom))
+        policy = policies.get(label)
+        if policy is None:
+            return found
+        from .sending import Sample, sent  # only those who route import what routes
 
+        sample = Sample(arena, start, plan.seed)
+        return sent(found, library, policy, Generating(freedom.tokens), routes, sample)
+
+    policies = {policy.label: policy for policy in plan.policies}
     return {label: agent(label) for label in plan.labels(len(candidates))}
 
 

@@ -107,6 +107,7 @@ def _mode(records: Sequence[Json], candidate_set: CandidateSet, plan: BenchPlan)
         "tool_failures": sum(bool(turn["tool_failure"]) for turn in turns),
         "shares": _shares(turns, candidate_set),
         "announced": _announced(turns, candidate_set),
+        "routes": dict(Counter(turn["route"] for turn in turns if turn.get("route")).most_common()),
     }
 
 

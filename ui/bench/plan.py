@@ -14,6 +14,8 @@ Json = dict[str, Any]
 SEVEN = "seven"
 WHOLE = (Mode.SELECT, Mode.THINK)  # the modes that are compared above all
 AT = "@"  # select@4: from the set's first four
+EQUALS = "="  # margin=0.5: half of the turns by that signal
+SHARE = 0.5  # of a policy that names none
 
 
 class Calibration(StrEnum):
@@ -29,6 +31,29 @@ class Prompt(StrEnum):
 
     CHAT = "chat"
     PLAIN = "plain"
+
+
+class SignalName(StrEnum):
+    """What a policy decides by, before a turn is thought."""
+
+    RANDOM = "random"
+    MARGIN = "margin"  # by how little the best candidate leads
+    LOGZ = "logz"  # how unlikely the set is as a whole
+    ENTROPY = "entropy"  # how evenly the set's probabilities lie
+    RATING = "rating"  # the model's rating of its own chance
+    JOINT = "joint"  # how much better more thinking is rated
+    PROBE = "probe"  # a fitted one, on the last hidden state
+
+
+class Policy(NamedTuple):
+    """A signal, and the share of turns that go to each arm behind select: thinking; or handing over; or both."""
+
+    signal: SignalName
+    shares: tuple[float, ...] = (SHARE,)
+
+    @property
+    def label(self) -> str:
+        return f"{self.signal}{EQUALS}{','.join(f'{share:g}' for share in self.shares)}"
 
 
 class Place(NamedTuple):
@@ -66,19 +91,22 @@ class BenchPlan:
     calibration: Calibration = Calibration.RAW
     tau: float = 0.0  # of select; 0 takes the best
     sizes: tuple[int, ...] = ()
+    policies: tuple[Policy, ...] = ()
     agreement_turns: int = (
         60  # recorded ones, whose actions each mode is compared with, where there are such
     )
 
     def labels(self, candidates: int) -> tuple[str, ...]:
-        """The modes, and select by the sizes that are smaller than the set."""
+        """The modes, select by the sizes that are smaller than the set, and the policies."""
         smaller = sorted(size for size in set(self.sizes) if size < candidates)
         nested = [f"{Mode.SELECT}{AT}{size}" for size in smaller]
-        return (*(mode.value for mode in self.modes), *nested)
+        routed = [policy.label for policy in self.policies]
+        return (*(mode.value for mode in self.modes), *nested, *routed)
 
     def asks(self, label: str, place: int) -> bool:
         """Whether the question at this place is played in the mode."""
-        mosts = (self.limit, None if label in WHOLE else self.fewer)
+        is_whole = label in WHOLE or EQUALS in label
+        mosts = (self.limit, None if is_whole else self.fewer)
         return all(place < most for most in mosts if most)
 
 
@@ -93,7 +121,8 @@ def places_of(texts: Sequence[str]) -> tuple[Place, ...]:
 
 
 def mode_of(label: str) -> Mode:
-    return Mode(label.partition(AT)[0])
+    """A policy's is select: that is where its turns begin, and most of what it needs is told."""
+    return Mode.SELECT if EQUALS in label else Mode(label.partition(AT)[0])
 
 
 def size_of(label: str) -> int | None:
@@ -108,6 +137,35 @@ def parse_modes(names: Sequence[str]) -> tuple[Mode, ...]:
     if unknown:
         raise ForethoughtError(f"no mode {unknown[0]!r}; modes are {', '.join(Mode)}")
     return tuple(dict.fromkeys(Mode(name) for name in names))
+
+
+def parse_policies(texts: Sequence[str], arms: int = 1) -> tuple[Policy, ...]:
+    """Each as NAME or NAME=SHARE, in the order given; `arms` there are behind select, which may have a share each (NAME=SHARE,SHARE).
+
+    ForethoughtError for a name that is none, and for shares that are none.
+    """
+    return tuple(dict.fromkeys(_policy(text, arms) for text in texts))
+
+
+def _policy(text: str, arms: int) -> Policy:
+    name, _, told = text.partition(EQUALS)
+    if name not in list(SignalName):
+        raise ForethoughtError(
+            f"no policy {name!r}; policies are {Mode.SELECT}, {Mode.THINK}, {', '.join(SignalName)}"
+        )
+    try:
+        shares = tuple(float(part) for part in told.split(",")) if told else (SHARE,)
+    except ValueError:
+        shares = ()
+    if not (shares and all(share >= 0 for share in shares) and sum(shares) <= 1):
+        raise ForethoughtError(
+            f"{text}: a share is a number from 0 to 1, as in {name}{EQUALS}0.5, and several add up to 1 at most"
+        )
+    if len(shares) > arms:
+        raise ForethoughtError(
+            f"{text}: {len(shares)} shares for {arms} arm{'s' * (arms > 1)} behind select; a second one takes --hand-over"
+        )
+    return Policy(SignalName(name), shares)
 
 
 def run_id(plan: BenchPlan, facts: Json) -> str:

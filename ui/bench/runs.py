@@ -23,6 +23,7 @@ from .figures import figures, mean_of
 from .plan import BenchPlan, run_id
 from .playing import Alone, Players, Progress, Task, play_all, tasks_of, traces_of
 from .records import Records
+from .routes import Routes
 from .verdicts import judged, metric_of, require_answering, verdicts
 
 Json = dict[str, Any]
@@ -49,6 +50,7 @@ class Bench:
     cast: Cast | None = None
     program: str | None = None
     workers: int = 1
+    routes: Routes = Routes()
 
     def run(self, progress: Progress = lambda done, total: None) -> Json:
         """The report, which the store and `out` keep too; free thoughts become traces of the store, ready to be mined."""
@@ -82,7 +84,8 @@ class Bench:
 
     def _play(self, arena: Arena, progress: Progress) -> tuple[list[Json], Json]:
         """The records, and what they come to."""
-        agents = agents_of(self.model, arena, self.candidate_set.active, self.plan, self.start)
+        active = self.candidate_set.active
+        agents = agents_of(self.model, arena, active, self.plan, self.start, self.routes)
         run = run_id(self.plan, self._facts(arena, agents))
         folder = _folder(self.out / arena.name)
         players = (self.cast or self._alone)(arena, agents)
@@ -118,6 +121,7 @@ class Bench:
             "openings": sorted({piece.text for pieces in openings.values() for piece in pieces}),
             "tools": sorted(arena.tools),
             "limits": asdict(replace(arena.limits, **self.plan.limits)),
+            **self.routes.facts(),
         }
 
     @property
@@ -140,7 +144,7 @@ class Bench:
             "engine": self.program,
             "workers": self.workers,
             "judge": self.judge and {"name": self.judge.name, "version": self.judge.version},
-            "plan": asdict(self.plan),
+            "plan": asdict(self.plan) | {"policies": [one.label for one in self.plan.policies]},
             **figures(self.plan, pooled, self.candidate_set),
         }
 

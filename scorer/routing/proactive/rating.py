@@ -18,7 +18,7 @@ from ...plain import totals
 from ...score import Scored
 from ...selection import select
 
-INSIDE = 0.49  # of a level's width that its probability may move a rating: buckets stay apart
+INSIDE = 0.24  # of a level's width, to either side, that its probability moves a rating: buckets stay apart, those of a difference of two, too
 
 
 @dataclass(frozen=True)
@@ -36,20 +36,33 @@ JOINT = Scale(("More thinking would not do this.", "More thinking would do this.
 
 
 class Rating(NamedTuple):
-    """The likeliest level of a scale, by its place, and every level's probability given that one of them is said."""
+    """The likeliest level of a scale, by its place, and every level's probability given that one of them is said.
+
+    `log_odds` are of that level against all others: they go on telling where a probability is 1 to rounding.
+    """
 
     level: int
     chances: tuple[float, ...]
+    log_odds: float
+
+    @classmethod
+    def of(cls, sums: np.ndarray) -> "Rating":
+        """From summed log-probabilities (levels,), in nats."""
+        found = select(sums)
+        others = np.delete(sums, found.selected)
+        odds = float(sums[found.selected] - np.logaddexp.reduce(others))
+        return cls(found.selected, tuple(found.probabilities.tolist()), odds)
 
     @property
     def value(self) -> float:
         """Grows with the chance of success: the level, and inside it the model's own probability of that level.
 
-        A level of the lower half is worse the surer the model is of it.
+        A level of the lower half is worse the surer the model is of it. The probability enters by its odds, squeezed, which orders
+        ratings in the same way.
         """
-        sure = self.chances[self.level]
         is_high = 2 * self.level >= len(self.chances) - 1
-        return self.level + INSIDE * (sure if is_high else 1 - sure)
+        sure = self.log_odds / (1 + abs(self.log_odds))  # -1..1
+        return self.level + INSIDE * (sure if is_high else -sure)
 
 
 class Rated(NamedTuple):
@@ -68,8 +81,7 @@ def rate(session: Session, scales: Sequence[Scale]) -> Rated:
     scored = session.score(sequences)
     assert (session.length, session.computed) == state, "a rating leaves no token behind"
     sums = iter(totals(scored.log_probs))
-    found = [select(np.array([*islice(sums, len(one.ids))])) for one in sets]
-    ratings = tuple(Rating(one.selected, tuple(one.probabilities.tolist())) for one in found)
+    ratings = tuple(Rating.of(np.array([*islice(sums, len(one.ids))])) for one in sets)
     return Rated(ratings, _forwarded(scored, sum(map(len, sequences))))
 
 

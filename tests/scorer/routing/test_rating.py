@@ -73,29 +73,47 @@ def test_levels_that_are_alike_are_told():
         rate(settled(), [Scale(("Good.", "Good."))])
 
 
-chances_of = st.lists(st.floats(0.01, 1), min_size=2, max_size=5).map(
-    lambda parts: tuple(part / sum(parts) for part in parts)
-)
+sums_of = st.lists(st.floats(-90, -1), min_size=2, max_size=5, unique=True).map(np.array)
 
 
-@given(chances_of, chances_of)
+@given(sums_of, sums_of)
 def test_a_higher_bucket_is_better_whatever_its_probability(one, other):
-    first, second = (Rating(max(range(len(c)), key=c.__getitem__), c) for c in (one, other))
+    first, second = Rating.of(one), Rating.of(other)
     if first.level < second.level:
         assert first.value < second.value
 
 
-@given(st.floats(0.01, 0.99), st.floats(0.01, 0.99))
+@given(sums_of, sums_of, sums_of, sums_of)
+def test_buckets_of_a_difference_stay_apart_too(one, other, third, fourth):
+    """The joint signal: how many levels the stronger arm is rated above the model itself comes first."""
+    first, second, less, least = map(Rating.of, (one, other, third, fourth))
+    if first.level - second.level > less.level - least.level:
+        assert first.value - second.value > less.value - least.value
+
+
+@given(sums_of)
+def test_a_rating_is_the_softmax_and_its_odds(sums):
+    found = Rating.of(sums)
+    chances = np.exp(sums - np.logaddexp.reduce(sums))
+    sure = chances.max()
+
+    assert found.chances == pytest.approx(chances.tolist(), abs=1e-12)
+    assert found.level == int(np.argmax(sums))
+    assert 1 / (1 + math.exp(-found.log_odds)) == pytest.approx(sure)
+
+
+@given(st.floats(-60, 60), st.floats(-60, 60))
 def test_of_two_levels_the_order_is_that_of_the_better_ones_probability(one, other):
-    first, second = (Rating(int(p >= 0.5), (1 - p, p)) for p in (one, other))
-    if one + 1e-9 < other:
+    """Even where that is 0 or 1 to rounding."""
+    first, second = (Rating.of(np.array([0.0, odds])) for odds in (one, other))
+    if one + 1e-6 < other:
         assert first.value < second.value
 
 
 def test_inside_a_bucket_the_probability_counts_for_it_above_and_against_it_below():
     def value(level, sure):
-        rest = (1 - sure) / 2
-        return Rating(level, tuple(sure if i == level else rest for i in range(3))).value
+        rest = math.log((1 - sure) / 2)
+        return Rating.of(np.array([math.log(sure) if i == level else rest for i in range(3)])).value
 
     assert value(2, 0.9) > value(2, 0.6) > value(1, 0.9) > value(1, 0.6)
     assert value(1, 0.6) > value(0, 0.6) > value(0, 0.9)
