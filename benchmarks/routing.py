@@ -55,9 +55,10 @@ def show(found: Contest) -> None:
 def show_seeds(found: Contest, whole: Example) -> None:
     """nAUC of each network alone, on the questions it was stopped by and on those it was measured on."""
     print("\n| seed | choose | test |\n| --- | --- | --- |")
+    parts = [part_of(whole, split) for split in (Split.CHOOSE, Split.TEST)]
     for seed, network in enumerate(found.router.networks):
         alone = replace(found.router, networks=(network,))
-        areas = [area(alone, part_of(whole, split)) for split in (Split.CHOOSE, Split.TEST)]
+        areas = [area(alone, alone.encoder(one.asked), one.outcomes) for one in parts]
         print(f"| {seed} | {' | '.join(f'{one:.4f}' for one in areas)} |")
 
 

@@ -78,7 +78,7 @@ def part_of(whole: Example, split: Split) -> Example:
             f"none of {len(chosen)} questions falls to {split}; training, choosing and testing need some each, best hundreds"
         )
     part = Example(whole.asked.rows(chosen), whole.outcomes.rows(chosen))
-    tried = part.outcomes.available.any(axis=0)
+    tried = np.asarray(part.outcomes.available.any(axis=0))
     if split is Split.MINE and not tried.all():
         idle = [
             arm for arm, is_tried in zip(part.outcomes.arms, tried, strict=True) if not is_tried

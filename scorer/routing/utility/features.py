@@ -23,7 +23,9 @@ class Asked(NamedTuple):
     def rows(self, chosen: np.ndarray) -> "Asked":
         """Those of `chosen` (Q,) bool."""
         texts = tuple(text for text, is_chosen in zip(self.texts, chosen, strict=True) if is_chosen)
-        return Asked(texts, *(None if one is None else one[chosen] for one in self[1:]))
+        image = None if self.image is None else self.image[chosen]
+        has_image = None if self.has_image is None else self.has_image[chosen]
+        return Asked(texts, self.vectors[chosen], image, has_image)
 
 
 class Encoded(NamedTuple):

@@ -36,8 +36,9 @@ class Lessons(NamedTuple):
     cost: Tensor
 
     def rows(self, chosen: Tensor) -> "Lessons":
-        query = Query(*(None if one is None else one[chosen] for one in self.query))
-        return Lessons(query, self.quality[chosen], self.available[chosen], self.cost)
+        return Lessons(
+            self.query.rows(chosen), self.quality[chosen], self.available[chosen], self.cost
+        )
 
 
 def teach(

@@ -60,16 +60,19 @@ class LatentRouter:
 
         InvalidRoutingTable where a question has no arm.
         """
+        return self.predict_encoded(self.encoder(asked), available)
+
+    def predict_encoded(self, encoded: Encoded, available: np.ndarray) -> np.ndarray:
+        """`predict` for questions that `encoder` has seen to."""
         if not available.any(axis=1).all():
             raise InvalidRoutingTable("no arm is available for a question; make one available")
-        whole = _query(self.encoder(asked))
+        whole = _query(encoded)
         profiles = torch.from_numpy(self.profiles)
         found = []
         with torch.no_grad():
             for places in torch.arange(len(available)).split(BATCH):
-                query = Query(*(None if one is None else one[places] for one in whole))
                 mask = torch.from_numpy(available)[places]
-                each = [one(query, profiles, mask).quality for one in self.networks]
+                each = [one(whole.rows(places), profiles, mask).quality for one in self.networks]
                 found.append(torch.stack(each).mean(dim=0).double().numpy())
         return np.where(available, np.concatenate(found), np.nan)
 
@@ -161,7 +164,14 @@ def load_router(path: Path) -> LatentRouter:
 
 
 def _loaded(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> LatentRouter:
-    pool = Pool(*(arrays[f"pool.{name}"] for name in POOL), told["slices"], told["regions"])
+    pool = Pool(
+        arrays["pool.quality"],
+        arrays["pool.cost"],
+        arrays["pool.slice"],
+        arrays["pool.region"],
+        told["slices"],
+        told["regions"],
+    )
     scales = {
         name: Scale(arrays[f"{name}.centre"], arrays[f"{name}.spread"])
         for name in ("meaning", "worded", "image")
@@ -202,7 +212,7 @@ def train_router(
     """Taught on `train`, stopped by `choose`; both have the same arms."""
     first = settings.schedule.seed
     encoder = encoder_of(train.asked, first)
-    encoded = encoder(train.asked)
+    encoded, seen = encoder(train.asked), encoder(choose.asked)
     pool = _pool(train, encoded, first)
     table, profiles = train.outcomes, pool.profiles()
     start = LatentRouter(table.arms, profiles, (), encoder, pool, table.ids, embedder)
@@ -217,23 +227,25 @@ def train_router(
             torch.from_numpy(profiles),
             lessons,
             schedule,
-            lambda one: area(replace(start, networks=(one,)), choose),
+            lambda one: area(replace(start, networks=(one,)), seen, choose.outcomes),
         )
         networks.append(network)
     return replace(start, networks=tuple(networks))
 
 
-def area(router: LatentRouter, example: Example) -> float:
+def area(router: LatentRouter, encoded: Encoded, table: Outcomes) -> float:
     """The router's nAUC on these questions, which have its arms."""
-    table = example.outcomes
-    predicted = np.nan_to_num(router.predict(example.asked, table.available))
+    predicted = np.nan_to_num(router.predict_encoded(encoded, table.available))
     once = np.ones((1, len(table.ids)))
     found = frontier(predicted, table, router.costs, once)
     return float(nauc(found, cost_range(table, router.costs, once))[0])
 
 
 def _query(encoded: Encoded) -> Query:
-    return Query(*(None if one is None else torch.from_numpy(one) for one in encoded))
+    text = torch.from_numpy(encoded.text)
+    if encoded.image is None or encoded.has_image is None:
+        return Query(text)
+    return Query(text, torch.from_numpy(encoded.image), torch.from_numpy(encoded.has_image))
 
 
 def _lessons(encoded: Encoded, outcomes: Outcomes, costs: torch.Tensor) -> Lessons:

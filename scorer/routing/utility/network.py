@@ -36,6 +36,10 @@ class Query(NamedTuple):
     image: Tensor | None = None
     seen: Tensor | None = None
 
+    def rows(self, places: Tensor) -> "Query":
+        image = None if self.image is None else self.image[places]
+        return Query(self.text[places], image, None if self.seen is None else self.seen[places])
+
 
 class Predicted(NamedTuple):
     """(B, A) each: `quality` is mean plus correction within 0..1. What stands at a masked arm means nothing."""
@@ -111,9 +115,11 @@ class CommunicationLayer(nn.Module):
 
     def _attend(self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
         """Attention by heads with an additive `bias` (B, H or 1, queries or 1, keys)."""
-        split = (one.unflatten(-1, (self.heads, -1)).transpose(1, 2) for one in (query, key, value))
+        q, k, v = (
+            one.unflatten(-1, (self.heads, -1)).transpose(1, 2) for one in (query, key, value)
+        )  # (B, H, queries or keys, D / H)
         shape = (query.shape[0], self.heads, query.shape[1], key.shape[1])
-        found = scaled_dot_product_attention(*split, attn_mask=bias.expand(shape))
+        found = scaled_dot_product_attention(q, k, v, attn_mask=bias.expand(shape))
         return found.transpose(1, 2).flatten(2)
 
 

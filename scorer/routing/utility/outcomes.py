@@ -46,11 +46,15 @@ class Outcomes:
     def rows(self, chosen: np.ndarray) -> "Outcomes":
         """The questions `chosen` (Q,) bool."""
         places = np.flatnonzero(chosen)
-        told = {
-            name: tuple(getattr(self, name)[place] for place in places)
-            for name in ("ids", "questions", "slices", "images")
-        }
-        return replace(self, **told, quality=self.quality[places], cost=self.cost[places])
+        return replace(
+            self,
+            ids=tuple(self.ids[place] for place in places),
+            questions=tuple(self.questions[place] for place in places),
+            slices=tuple(self.slices[place] for place in places),
+            images=tuple(self.images[place] for place in places),
+            quality=self.quality[places],
+            cost=self.cost[places],
+        )
 
     def with_arms(self, arms: Sequence[str]) -> "Outcomes":
         """These arms in this order; questions that none of them answered are left out."""
@@ -107,12 +111,14 @@ def _checked(table: Outcomes, where: str) -> Outcomes:
             f"{where}: {table.ids[row]}, {table.arms[arm]}: quality {table.quality[row, arm]:g} and cost {table.cost[row, arm]:g};"
             " a quality is 0 to 1, a cost a number from 0 on"
         )
-    kept = table.rows(table.available.any(axis=1))
+    kept = table.rows(np.asarray(table.available.any(axis=1)))
     kept = replace(kept, left_out=table.left_out + len(table.ids) - len(kept.ids))
     if not kept.ids:
         raise InvalidRoutingTable(f"{where}: no arm is available for any question")
     idle = [
-        arm for arm, used in zip(kept.arms, kept.available.any(axis=0), strict=True) if not used
+        arm
+        for arm, used in zip(kept.arms, np.asarray(kept.available.any(axis=0)), strict=True)
+        if not used
     ]
     if idle:
         raise InvalidRoutingTable(
