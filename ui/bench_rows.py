@@ -16,7 +16,7 @@ MOST = 1e12  # of any figure here; what is more is none
 KIND = "bench"  # of the report among the store's documents
 SECONDS = ("media", "prefill", "reasoning", "action", "tool")
 TOKENS = ("injected", "generated", "action")
-SELECT, THINK, AT = "select", "think", "@"
+SELECT, THINK, AT, EQUALS = "select", "think", "@", "="
 
 
 class Told(NamedTuple):

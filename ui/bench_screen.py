@@ -11,6 +11,7 @@ from ..data.published_results import published
 from ..data.store import Store
 from . import bench_rows as rows
 from . import cards, plots
+from .bench_decisions import Decision, decisions
 from .bench_rows import KIND, Against, Agreement, ModeRow, Part
 from .bench_settings import settings
 from .bench_summary import (
@@ -24,10 +25,11 @@ from .bench_summary import (
     share_table,
 )
 from .bench_summary import cards as headlines
-from .charts import legible
+from .charts import legible, shortened
 from .pareto import left_out, pareto_points
 
 Json = Mapping[str, Any]
+QUESTION = 90  # characters of one in a table
 MOST_HEADLINES = 5  # beside each other
 PAGES = "pages"  # the app's pages by title, as `app` leaves them
 
@@ -53,6 +55,7 @@ def show(store: Store, preferred: str | None = None) -> None:
     _against(part.against)
     if not part.is_floor:
         _agreements(rows.parts(report))
+    _decisions(decisions(report), store)
     _selected(share_table(report))
     _ends(report, part)
     _published()
@@ -211,6 +214,27 @@ def _agreement(name: str, found: Agreement) -> None:
     st.caption(
         f"Always taking the most frequent action would agree on {rows.percent(found.constant)}."
     )
+
+
+def _decisions(found: Sequence[Decision], store: Store) -> None:
+    if not found:
+        return
+    st.header("What each policy chose, turn by turn")
+    modes = list(dict.fromkeys(mode for one in found for mode in one.agrees))
+    traces = store.traces_of({one.trace for one in found})
+    questions = {trace.id: shortened(trace.question, QUESTION) for trace in traces}
+    _table(
+        [
+            {
+                "question": legible(questions.get(one.trace, one.trace)),
+                "turn": one.place,
+                **{mode: one.told(mode) for mode in modes},
+            }
+            for one in found
+        ],
+        wide="question",
+    )
+    st.caption("✓: the action was then of the recorded kind.")
 
 
 def _selected(shares: ShareTable) -> None:

@@ -1,4 +1,4 @@
-"""Success against the model's time a question: the modes of a bench, its set's smaller sizes, and sets benched before in the same way.
+"""Success against the model's time a question: a bench's modes and policies, its set's smaller sizes, and sets benched before in the same way.
 
 Points only, and which runs have none; drawn by pictures.py and plots.py.
 """
@@ -8,17 +8,30 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from .bench_rows import AT, SELECT, parts, pooled
+from .bench_rows import AT, EQUALS, SELECT, parts, pooled
 from .charts import shortened
 
 Json = Mapping[str, Any]
-BENCH_MODES = (SELECT, "think", "think-65", "draft", "index", "hybrid", "none")  # a colour each
+POLICY = "policy"  # whichever it is
+BENCH_MODES = (
+    SELECT,
+    "think",
+    "think-65",
+    "draft",
+    "index",
+    "hybrid",
+    "none",
+    POLICY,
+)  # a colour each
 MOST_SETS = 4  # others beside a bench's own: as many marks as can be told apart
 ASIDE = ("modes", "sizes", "limit", "agreement_turns")  # of a plan: they change no point of a mode
 
 
 class ParetoPoint(NamedTuple):
-    """Success with its interval, and mean seconds a question, of one mode with one set; `size` where it selects from so many."""
+    """Success with its interval, and mean seconds a question, of one mode with one set; `size` where it selects from so many.
+
+    `policy` is a policy's own name and shares.
+    """
 
     set_name: str
     mode: str
@@ -27,10 +40,16 @@ class ParetoPoint(NamedTuple):
     low: float
     high: float
     seconds: float
+    policy: str = ""
 
     @property
     def label(self) -> str:
-        return self.mode if self.size is None else f"{self.mode}{AT}{self.size}"
+        return self.policy or (self.mode if self.size is None else f"{self.mode}{AT}{self.size}")
+
+    @property
+    def mark(self) -> str:
+        """What stands beside it where its colour does not tell it from others."""
+        return self.policy or ("" if self.size is None else str(self.size))
 
 
 def pareto_points(report: Json, others: Mapping[str, Json] | None = None) -> list[ParetoPoint]:
@@ -106,5 +125,7 @@ def _points(report: Json) -> list[ParetoPoint]:
         mode, _, size = row.mode.partition(AT)
         whole = report.get("candidates") if mode == SELECT else None
         count = int(size) if size.isdecimal() else whole if isinstance(whole, int) else None
-        found.append(ParetoPoint(name, mode, count, told.value, told.low, told.high, seconds))
+        policy = row.mode if EQUALS in row.mode else ""
+        figures = (told.value, told.low, told.high, seconds)
+        found.append(ParetoPoint(name, POLICY if policy else mode, count, *figures, policy))
     return found

@@ -25,7 +25,7 @@ INK, FAINT, PAPER = (
     "#0a0a02",
     "#0a0a03",
 )  # colours that nothing else has; `_themed` turns them into variables
-SERIES = tuple(f"#0a0b{number:02x}" for number in range(7))
+SERIES = tuple(f"#0a0b{number:02x}" for number in range(8))
 POLICY_COLOURS = {"assigned": SERIES[0], "routed": SERIES[1]}
 MODE_COLOURS = dict(zip(BENCH_MODES, SERIES, strict=True))
 SET_MARKS = "os^Dv"  # the bench's own set first; the page's legend says them in words
@@ -146,10 +146,9 @@ def _draw_point(axes: Axes, point: ParetoPoint, mark: str) -> None:
         clip_on=False,  # whole at zero, too
         zorder=3,
     )
-    if point.size is not None:
-        axes.annotate(
-            str(point.size), (point.seconds, value), (7, 4), textcoords="offset points", fontsize=9
-        )
+    axes.annotate(
+        point.mark, (point.seconds, value), (7, 4), textcoords="offset points", fontsize=9
+    )
 
 
 def _draw_curve(axes: Axes, curve: Sequence[Point]) -> None:

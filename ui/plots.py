@@ -11,7 +11,7 @@ import altair as alt
 from .charts import Latency, Point, UseTable
 from .pareto import BENCH_MODES, ParetoPoint, frontier
 
-PALETTE = ("#4f7be8", "#e08b35", "#2fa584", "#c05fa2", "#8a7be6", "#a89a35", "#8791a1")
+PALETTE = ("#4f7be8", "#e08b35", "#2fa584", "#c05fa2", "#8a7be6", "#a89a35", "#8791a1", "#d0534f")
 POLICY = alt.Color(
     "policy:N",
     title=None,
@@ -175,10 +175,8 @@ def pareto_plot(points: Sequence[ParetoPoint], *, has_frontier: bool) -> alt.Lay
         ),
         tooltip=["set_name:N", "label:N", *figures, alt.Tooltip("seconds:Q", format=".2f")],
     )
-    sizes = base.mark_text(dx=12, dy=-6).encode(
-        y="success:Q", text=alt.condition("isValid(datum.size)", "size:Q", alt.value(""))
-    )
-    chart = whiskers + dots + sizes
+    marks = base.mark_text(dx=9, dy=-6, align="left").encode(y="success:Q", text="mark:N")
+    chart = whiskers + dots + marks
     if has_frontier:
         line = alt.Chart(_values(frontier(points))).mark_line(strokeDash=[5, 4], color=PALETTE[6])
         chart = line.encode(x="seconds:Q", y="success:Q") + chart
@@ -186,7 +184,9 @@ def pareto_plot(points: Sequence[ParetoPoint], *, has_frontier: bool) -> alt.Lay
 
 
 def _values(points: Sequence[ParetoPoint]) -> alt.Data:
-    return alt.Data(values=[point._asdict() | {"label": point.label} for point in points])
+    return alt.Data(
+        values=[point._asdict() | {"label": point.label, "mark": point.mark} for point in points]
+    )
 
 
 def _over_constant(chart: alt.LayerChart, constant: float | None) -> alt.LayerChart:

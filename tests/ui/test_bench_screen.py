@@ -10,6 +10,8 @@ from streamlit.testing.v1 import AppTest
 from forethought.data import commands
 from forethought.data.commands import Edit
 from forethought.data.store import Store
+from forethought.ui.bench.agreeing import agreement
+from forethought.ui.pareto import pareto_points
 
 NAME = "search-v1"
 
@@ -70,6 +72,38 @@ def test_a_bench_shows_its_claim_figures_chart_and_candidates(store):
     assert headers(at).index("Success by benchmark") < headers(at).index("How long it takes")
     assert any("Published" in header for header in headers(at))
     assert not [warning for warning in at.warning if "changed since" in warning.value]
+
+
+def test_policies_stand_in_the_picture_and_tell_what_they_chose_turn_by_turn(store):
+    (run, other) = list(store.traces())[:2]
+    turns = [f"{run.id}:1", f"{other.id}:0", "t_gone:2"]
+    records = [
+        {"id": turn, "mode": mode, "recorded": 0, "action": action, "route": route}
+        for turn, action in zip(turns, (0, 1, 0), strict=True)
+        for mode, route in (("select", None), ("margin=0.5", "think"))
+    ]
+    name = store.candidate_set(NAME)
+    report = bench_report(name, modes=("select", "think", "margin=0.5"))
+    first = next(iter(report["benchmarks"].values()))
+    first["agreement"] = agreement(records, 0)
+    store.put("bench", NAME, report)
+    at = shown(store)
+
+    place = headers(at).index("What each policy chose, turn by turn")
+    frame = next(one.value for one in at.dataframe if "turn" in one.value.columns)
+    assert place > 0
+    assert frame["turn"].tolist() == ["2", "1", "3"]
+    assert frame["select"].tolist() == ["✓", "✗", "✓"]
+    assert frame["margin=0.5"].tolist() == ["think ✓", "think ✗", "think ✓"]
+    assert frame["question"].tolist() == [run.question, other.question, "t_gone"]
+    points = pareto_points(report)
+    assert {(one.mode, one.label, one.mark) for one in points} >= {
+        ("policy", "margin=0.5", "margin=0.5")
+    }
+
+
+def test_without_policies_nobody_tells_where_turns_were_sent(store):
+    assert not any("each policy" in header for header in headers(shown(played(store))))
 
 
 def test_on_a_floor_nothing_is_claimed_and_agreement_leads(store):

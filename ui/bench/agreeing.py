@@ -78,4 +78,16 @@ def agreement(records: Sequence[Json], seed: int) -> Json:
         "constant": float(np.mean(constant)) if constant else None,
         "select_against": against,
         "routes": {mode: dict(count.most_common()) for mode, count in routes.items() if count},
+        "decisions": _decisions(records) if any(routes.values()) else [],
     }
+
+
+def _decisions(records: Sequence[Json]) -> list[Json]:
+    """Turn by turn where each policy sent it, and which modes then acted as recorded."""
+    by_turn: dict[str, Json] = {}
+    for one in records:
+        told = by_turn.setdefault(one["id"], {"turn": one["id"], "routes": {}, "agrees": {}})
+        told["agrees"][one["mode"]] = one["action"] == one["recorded"]
+        if one.get("route"):
+            told["routes"][one["mode"]] = one["route"]
+    return list(by_turn.values())

@@ -155,7 +155,8 @@ class _Process:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
         self._cast: _Cast | None = _Cast.of(whole)
-        self._waiting = Lock()  # of two threads that wait for one process, one would never learn that it ended
+        # of two threads that wait for one process, one would never learn that it ended
+        self._waiting = Lock()
 
     def play(self, tasks: Sequence[Task]) -> Playing:
         for task in tasks:
