@@ -1,11 +1,11 @@
 """Is a rating worth more than chance, margin and log Z, at equal share? Over recorded outcomes of two arms, nothing played.
 
     python benchmarks/proactive.py table routing.csv --small visual_arft_3b --large visual_arft_7b --out out/proactive
-    python benchmarks/proactive.py runs bench-out/hotpotqa-replay
+    python benchmarks/proactive.py runs bench-out/hotpotqa-replay --store demo-out/forethought.db --set demo
 
 `table` reads outcomes of a small and a larger agent by question. The packaged SmolLM2 rates from the question alone, untrained and taught by the outcomes of
 *mine* questions; a linear probe is fitted on its state after the same ones. What there is to choose is chosen on *choose*, the table is of *test*. `runs` reads
-what `forethought bench --mode select --mode think --policy ...` recorded. Prints Markdown. A stage that is done is not done again.
+what a bench recorded in select and think; with --store the signals of its recorded turns are read off the packaged model again. Prints Markdown. A stage that is done is not done again.
 """
 
 import argparse
@@ -27,23 +27,49 @@ import numpy as np
 
 from forethought.data.identity import Split, canonical, split_of
 from forethought.data.library import builtin
+from forethought.data.store import Store
 from forethought.scorer.agent.session import LocalSession
-from forethought.scorer.agent.thinking import Library
+from forethought.scorer.agent.thinking import Library, Mode
 from forethought.scorer.metrics import Estimate
 from forethought.scorer.model import LanguageModel, load_model
 from forethought.scorer.routing.proactive.probe import Probe, fit_probe, write_probe
 from forethought.scorer.routing.proactive.rating import JOINT, OWN, rate
 from forethought.scorer.routing.proactive.rating_lessons import rating_lessons
-from forethought.scorer.routing.proactive.recorded import recorded_questions, recorded_turns
+from forethought.scorer.routing.proactive.recorded import (
+    RecordedArms,
+    recorded_questions,
+    recorded_turns,
+)
 from forethought.scorer.routing.proactive.share_curve import Resampled, TwoArms, curve
-from forethought.scorer.routing.proactive.signals import Look, entropy_need, margin_need
+from forethought.scorer.routing.proactive.signals import (
+    Entropy,
+    JointChance,
+    LogZ,
+    Look,
+    Margin,
+    OwnChance,
+    Signal,
+    entropy_need,
+    margin_need,
+)
 from forethought.scorer.training.networks import trainable
 from forethought.scorer.training.teaching import MODEL, Schedule, Training
+from forethought.ui.bench.casting import agents_of
+from forethought.ui.bench.plan import BenchPlan, Place
+from forethought.ui.bench.replaying import replay_of
+from forethought.ui.wiring import find_set
 
 PACKAGES = ("torch", "transformers", "scikit-learn")
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)
 AT = (0.25, 0.5, 0.75)
 RANDOM = "random (its mean)"
+READ_AGAIN: dict[str, Signal] = {
+    "margin": Margin(),
+    "log Z": LogZ(),
+    "entropy": Entropy(),
+    "rating, untaught: own": OwnChance(),
+    "rating, untaught: joint": JointChance(),
+}
 Json = dict[str, Any]
 
 
@@ -65,14 +91,16 @@ def main() -> None:
     )
     table.add_argument("--large", required=True)
     table.add_argument("--out", type=Path, required=True)
-    table.add_argument("--mine", type=int, default=800)
-    table.add_argument("--choose", type=int, default=250)
-    table.add_argument("--test", type=int, default=1500)
+    table.add_argument("--mine", type=int, default=400)
+    table.add_argument("--choose", type=int, default=200)
+    table.add_argument("--test", type=int, default=1000)
     table.add_argument("--epochs", type=int, default=1)
-    table.add_argument("--rate", type=float, default=5e-5)
+    table.add_argument("--rate", type=float, default=1e-4)
     table.set_defaults(run=over_table)
     runs = commands.add_parser("runs")
     runs.add_argument("folder", type=Path, help="of one benchmark, in a bench's --out")
+    runs.add_argument("--store", help="where the bench's runs and set are")
+    runs.add_argument("--set", default="demo")
     runs.set_defaults(run=over_runs)
     arguments = parser.parse_args()
     versions = ", ".join(f"{one} {version(one)}" for one in PACKAGES)
@@ -200,7 +228,7 @@ def teach(asked: Mapping[Split, Asked], arguments: argparse.Namespace) -> None:
     )
     plan = Schedule(epochs=arguments.epochs, group=8, rate=arguments.rate, looks=2)
     started = time.perf_counter()
-    training = Training(found.network, mine, choose[:100], plan, folder, "ratings")
+    training = Training(found.network, mine, choose[:60], plan, folder, "ratings")
     for row in training.run():
         print(json.dumps(row), file=sys.stderr)
     found.tokenizer.save_pretrained(folder / MODEL)
@@ -253,21 +281,45 @@ def choose_forms(needs: Mapping[str, np.ndarray], arms: TwoArms) -> dict[str, st
 
 
 def over_runs(arguments: argparse.Namespace) -> None:
-    for file, read, what in (
-        (
-            "agreement.jsonl",
-            recorded_turns,
-            "recorded turns, success: the action is of the recorded kind",
-        ),
-        ("records.jsonl", recorded_questions, "questions, success: exact match"),
-    ):
-        lines = (arguments.folder / file).read_text("utf-8").splitlines()
-        found = read([json.loads(line) for line in lines])
-        print(
-            f"\n{len(found.ids)} {what}; both arms alike on {int((found.arms.gain == 0).sum())}.\n"
-        )
-        needs = {RANDOM: np.zeros(len(found.ids))} | dict(found.needs)
-        tell(found.arms, needs, {name: name for name in needs})
+    turns = recorded_turns(rows_of(arguments.folder / "agreement.jsonl"))
+    again = read_again(arguments, turns.ids) if arguments.store else {}
+    print(f"{len(turns.ids)} recorded turns; success: the action is of the recorded kind.\n")
+    tell_recorded(turns, again)
+    questions = recorded_questions(rows_of(arguments.folder / "records.jsonl"))
+    print(f"{len(questions.ids)} questions; success: exact match; cost: seconds of the model.\n")
+    tell_recorded(questions, {})
+
+
+def rows_of(file: Path) -> list[Json]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def tell_recorded(found: RecordedArms, again: Mapping[str, np.ndarray]) -> None:
+    only = [int((found.arms.gain * sign > 0).sum()) for sign in (-1, 1)]
+    print(f"Only the cheap arm is right on {only[0]}, only the stronger on {only[1]}.\n")
+    needs = {RANDOM: np.zeros(len(found.ids)), **found.needs, **again}
+    tell(found.arms, needs, {})
+
+
+def read_again(arguments: argparse.Namespace, ids: Sequence[str]) -> dict[str, np.ndarray]:
+    """The signals of recorded turns after the very context that they were played after."""
+    store = Store.open(arguments.store)
+    active = find_set(store, arguments.set).active
+    arena = replay_of(store, None, [one.text for one in active])
+    model = load_model()
+    plan = BenchPlan((Place(arena.name),), (Mode.SELECT,))
+    agent = agents_of(model, arena, active, plan)[Mode.SELECT]
+    contexts = {turn.id: turn.context for turn in arena.turns}
+    library = Library.of(model, [one.text for one in active])
+    session, rows = agent.start(), []
+    for id in ids:
+        before = session.length
+        session.append_text(model.encode(contexts[id]))
+        session.settle()
+        look = Look(session, library)
+        rows.append([signal.need(look) for signal in READ_AGAIN.values()])
+        session.rollback(before)
+    return dict(zip(READ_AGAIN, np.array(rows).T, strict=True))
 
 
 def tell(arms: TwoArms, needs: Mapping[str, np.ndarray], chosen: Mapping[str, str]) -> None:
