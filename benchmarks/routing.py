@@ -39,9 +39,9 @@ def show(found: Contest) -> None:
     arms = list(report["arms"])
     print(f"{report['questions']}, best single {report['best_single']}\n")
     print(
-        f"| router | nAUC | own range | peak | QNC | Rank score | {' / '.join(arms)}, % | LatentRouter less it |"
+        f"| router | nAUC | on *choose* | own range | peak | QNC | Rank score | {' / '.join(arms)}, % | LatentRouter less it |"
     )
-    print("|" + " --- |" * 8)
+    print("|" + " --- |" * 9)
     for name, row in report["routers"].items():
         shares = " / ".join(f"{100 * row['shares'][arm]:.0f}" for arm in arms)
         reached = "never" if row["qnc"] is None else f"{row['qnc']:.3f}"
@@ -49,7 +49,10 @@ def show(found: Contest) -> None:
             f"{row['nauc_own_range']:.4f} | {row['peak']:.4f} | {reached} | {row['rank_score']:.4f}"
         )
         difference = interval(row["difference"], signed="+")
-        print(f"| {name} | {interval(row['nauc'])} | {figures} | {shares} | {difference} |")
+        choose = f"{row['nauc_choose']:.4f}"
+        print(
+            f"| {name} | {interval(row['nauc'])} | {choose} | {figures} | {shares} | {difference} |"
+        )
 
 
 def show_seeds(found: Contest, whole: Example) -> None:

@@ -143,6 +143,7 @@ def _report(
         rank_at = _best_rank(choose, on_choose)
         routers[name] = measure(on_test, frontiers[name], rank_at) | {
             "nauc": resampler.estimate(areas[name]).as_json(),
+            "nauc_choose": float(nauc(choose.frontier(on_choose), choose.range)[0]),
             "difference": _difference(resampler, areas[LATENT] - areas[name], name),
         }
     return {

@@ -13,6 +13,7 @@ from .outcomes import Outcomes
 
 LAMBDAS = np.concatenate([[0.0], np.logspace(-4, 4, 50)])  # (51,), the published ones
 RANK_WEIGHT = 0.1
+ROUNDING = 1e-9  # two means of the same numbers, added up in another order
 
 
 class Frontier(NamedTuple):
@@ -79,7 +80,7 @@ def peak(found: Frontier) -> np.ndarray:
 
 def qnc(found: Frontier, quality: float, cost: float) -> float | None:
     """The least cost at which the sample's frontier reaches the best single arm's `quality`, over its `cost`; None where never."""
-    reached = found.cost[0][found.quality[0] >= quality]
+    reached = found.cost[0][found.quality[0] >= quality - ROUNDING]
     return float(reached.min() / cost) if len(reached) and cost > 0 else None
 
 

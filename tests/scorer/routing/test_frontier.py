@@ -106,6 +106,7 @@ def test_peak_and_qnc_and_rank_score_by_their_formulas():
 
     assert front.peak(found)[0] == 0.6
     assert front.qnc(found, 0.5, 4.0) == 0.5
+    assert front.qnc(found, 0.5 + 1e-15, 4.0) == 0.5  # the same mean, added up otherwise
     assert front.qnc(found, 0.55, 4.0) == 0.75
     assert front.qnc(found, 0.7, 4.0) is None
     cheap = np.log(8 / 2) / np.log(8 / 1)
