@@ -16,7 +16,7 @@ from ..data.store import DEFAULT
 from . import terminal
 from .command_options import AsJson, Model, Seed, SetName, StoreUrl
 from .result_file import require_writable
-from .score_options import EngineKind
+from .score_options import EngineKind, parse_visual_budget
 from .wiring import (
     ServedModel,
     find_set,
@@ -132,6 +132,10 @@ def bench(
     hand_over_at: Annotated[
         str | None, typer.Option(help="KIND=URL of the server that has it: sglang=URL, vllm=URL.")
     ] = None,
+    visual_budget: Annotated[
+        str | None,
+        typer.Option(help="Look at 5-10 percent of the pictures' tokens behind one layer."),
+    ] = None,
     agreement_turns: Annotated[
         int,
         typer.Option(
@@ -191,6 +195,9 @@ def bench(
         "context_tokens": context_tokens,
     }
     plain, sent = _told_apart(policy or ())
+    budget = parse_visual_budget(visual_budget)
+    if budget and engine:
+        raise ForethoughtError("--visual-budget is of models here; leave out --engine")
     modes = parse_modes([*(mode or MODES), *plain])
     plan = BenchPlan(
         places=places_of(benchmark or [REPLAY]),
@@ -207,6 +214,7 @@ def bench(
         tau=tau,
         sizes=tuple(size or ()),
         policies=parse_policies(sent, 2 if hand_over else 1),
+        visual_budget=str(budget) if budget else None,
         agreement_turns=agreement_turns,
     )
     opened = open_existing(store)

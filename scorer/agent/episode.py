@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from .session import LocalSession, Scores, Session
 from .thinking import Thinker, Thought
 from .tools import Observation, Situation, Tool, failed
 from .transcript import prepared, shortened, write
+
+if TYPE_CHECKING:
+    from ..visual_budget import VisualBudget
 
 
 class Stop(StrEnum):
@@ -108,7 +111,8 @@ class Agent:
     """A model with a way to think and tools by the kind of action they carry out; `disabled` kinds are refused.
 
     The dialogue's opening stands before every question and is computed once. With `beginnings` an action
-    begins with the likeliest of them and is decoded from there: small models write no action otherwise.
+    begins with the likeliest of them and is decoded from there: small models write no action otherwise. With a `budget` the
+    layers behind one look at a part of the pictures.
     """
 
     model: LanguageModel
@@ -120,11 +124,12 @@ class Agent:
     beginnings: tuple[tuple[int, ...], ...] | None = (
         None  # their tokens, none the beginning of another
     )
+    budget: "VisualBudget | None" = None
 
     def start(self, session: Session | None = None) -> Session:
         """A session (None: an empty one of the model's own) with the opening in it; hand it to `play` again and again."""
         if session is None:
-            session = LocalSession(self.model, capacity=self.limits.context_tokens)
+            session = LocalSession(self.model, (), self.limits.context_tokens, self.budget)
         write(session, self.dialogue.opening())
         if session.length:
             session.settle()

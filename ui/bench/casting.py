@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from ...scorer.premise import PREMISE
 from .arena import Arena
 from .plan import BenchPlan, Calibration, mode_of, size_of
 from .routes import NO_ROUTES, Routes
+
+if TYPE_CHECKING:
+    from ...scorer.visual_budget import VisualBudget
 
 TOOL_SECONDS = 30.0
 CHOOSING = (
@@ -58,6 +62,7 @@ def agents_of(
             disabled=arena.disabled,
             dialogue=arena.dialogue(model, listed),
             beginnings=beginnings if is_guided else None,
+            budget=_budget(plan),
         )
         if mode not in (Mode.SELECT, Mode.HYBRID):
             return found
@@ -73,6 +78,14 @@ def agents_of(
 
     policies = {policy.label: policy for policy in plan.policies}
     return {label: agent(label) for label in plan.labels(len(candidates))}
+
+
+def _budget(plan: BenchPlan) -> "VisualBudget | None":
+    if plan.visual_budget is None:
+        return None
+    from ...scorer.visual_budget import VisualBudget  # only those who look at less import it
+
+    return VisualBudget.parse(plan.visual_budget)
 
 
 def _offsets(

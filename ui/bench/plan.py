@@ -92,6 +92,7 @@ class BenchPlan:
     tau: float = 0.0  # of select; 0 takes the best
     sizes: tuple[int, ...] = ()
     policies: tuple[Policy, ...] = ()
+    visual_budget: str | None = None  # as VisualBudget writes itself; None: all of the pictures
     agreement_turns: int = (
         60  # recorded ones, whose actions each mode is compared with, where there are such
     )
@@ -170,7 +171,7 @@ def _policy(text: str, arms: int) -> Policy:
 
 def run_id(plan: BenchPlan, facts: Json) -> str:
     """Of all that decides a benchmark's records; how many questions are asked, and in which modes, does not."""
-    decides = {
+    decides: Json = {
         "seed": plan.seed,
         "least_log_z": plan.least_log_z,
         "listed": plan.is_listed,
@@ -179,4 +180,6 @@ def run_id(plan: BenchPlan, facts: Json) -> str:
         "calibration": plan.calibration,
         "tau": plan.tau,
     }
+    if plan.visual_budget is not None:
+        decides["visual_budget"] = plan.visual_budget
     return content_id("bench", {"plan": decides, **facts})

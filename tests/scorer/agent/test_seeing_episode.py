@@ -11,10 +11,12 @@ from tiny_models import tiny_model
 from forethought.scorer.agent.crop import Crop
 from forethought.scorer.agent.dialogue import Plain, chat_of
 from forethought.scorer.agent.episode import Agent, Limits, Stop
+from forethought.scorer.agent.session import LocalSession
 from forethought.scorer.agent.thinking import Library, Selecting, Thought
 from forethought.scorer.agent.tools import Observation, Situation
 from forethought.scorer.context import Context
 from forethought.scorer.model import load_model
+from forethought.scorer.visual_budget import VisualBudget
 
 ZOOM = (
     '<tool_call>{"name": "image_zoom_in_tool", "arguments": '
@@ -74,6 +76,28 @@ def test_every_turn_is_what_one_prefill_of_all_of_it_would_be(model, is_chat):
         whole.extend(ids, pictures)
         torch.testing.assert_close(logits, whole.logits(), atol=2e-4, rtol=2e-4)
     assert session.ids == one.start().ids
+
+
+def scores_of(one: Agent) -> list[tuple[float, ...]]:
+    asked = Situation("What is teal?", (drawn(400, 300),))
+    return [turn.thought.scores for turn in one.play(one.start(), asked).turns]
+
+
+def test_a_visual_budget_holds_in_every_turn_and_a_full_one_changes_nothing(model):
+    budget = VisualBudget(anchor=0, low=0.05, high=0.05, block=1)
+    whole, full, little = (
+        agent(model, budget=one) for one in (None, replace(budget, low=1, high=1), budget)
+    )
+    scores = scores_of(whole)
+
+    assert scores_of(full) == scores
+    found = scores_of(little)
+    assert all(a != b for a, b in zip(found, scores, strict=True))
+    ids, pictures, _ = little.thinker.seen[0]
+    alone = LocalSession(model, budget=budget)
+    alone.extend(ids, pictures)
+    expected = Selecting(Library.of(model, TEXTS)).think(alone, 0).scores
+    assert found[0] == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_turn_computes_the_observation_alone_pictures_included(model):
