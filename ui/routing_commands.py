@@ -64,21 +64,23 @@ def route(
 
 
 def show_routing(report: Json) -> None:
-    arms = list(report["arms"])
-    heads = ("router", "nAUC", "peak", "QNC", "Rank", "latent less it")
-    shown = Table(*heads, box=SIMPLE_HEAD)
-    shown.add_column(plain(f"{' / '.join(arms)}, %"))
+    """A table that eighty columns hold."""
+    heads = ("router", "nAUC", "latent less it", "peak", "QNC", "Rank")
+    shown = Table(*heads, box=SIMPLE_HEAD, padding=(0, 0))
     for name, row in report["routers"].items():
-        shown.add_row(
-            name,
-            interval(row["nauc"]),
+        cells = (
+            interval(row["nauc"], digits=3),
+            interval(row["difference"], signed="+", digits=3),
             f"{row['peak']:.3f}",
             "never" if row["qnc"] is None else f"{row['qnc']:.2f}",
             f"{row['rank_score']:.3f}",
-            interval(row["difference"], signed="+"),
-            " / ".join(f"{100 * row['shares'][arm]:.0f}" for arm in arms),
         )
+        shown.add_row(name, *(cell.replace("0.", ".") for cell in cells))
     OUT.print(shown)
+    arms = list(report["arms"])
+    for name, row in report["routers"].items():
+        shares = " / ".join(f"{100 * row['shares'][arm]:.0f}" for arm in arms)
+        OUT.print(plain(f"{name}, at no price: {shares} % to {' / '.join(arms)}"))
     asked, best = report["questions"], report["best_single"]
     OUT.print(
         plain(
@@ -88,9 +90,9 @@ def show_routing(report: Json) -> None:
     )
 
 
-def interval(estimate: Json, *, signed: str = "") -> str:
-    """A figure of four digits with its interval, nothing where there is none."""
+def interval(estimate: Json, *, signed: str = "", digits: int = 4) -> str:
+    """A figure with its interval, nothing where there is none."""
     if estimate["value"] is None:
         return ""
-    value, low, high = (f"{estimate[key]:{signed}.4f}" for key in ("value", "low", "high"))
+    value, low, high = (f"{estimate[key]:{signed}.{digits}f}" for key in ("value", "low", "high"))
     return f"{value} [{low}, {high}]"

@@ -66,12 +66,16 @@ def test_a_router_is_trained_compared_and_kept(call, tmp_path):
     assert router.embedder == report["embedder"]
 
 
-def test_the_table_for_people_names_every_router(call):
-    done = CliRunner().invoke(app, call, env={"COLUMNS": "200"})
+def test_the_table_for_people_names_every_router_in_eighty_columns(call):
+    done = CliRunner().invoke(app, call)
 
     assert done.exit_code == 0, done.exception
     for name in ("latent router", "best single", "kNN", "oracle", "learned on", "large / small"):
         assert name in done.stdout
+    head, *rows = [line for line in done.stdout.splitlines() if "[" in line or "nAUC" in line]
+    assert all(word in head for word in ("nAUC", "latent less it", "peak", "QNC", "Rank"))
+    assert max(map(len, rows)) <= 80
+    assert [row.count("]") for row in rows] == [1] + [2] * (len(rows) - 1), "but for its own"
 
 
 def test_a_mistake_in_the_call_is_told(call, tmp_path):
