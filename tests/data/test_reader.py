@@ -168,7 +168,9 @@ def test_a_file_is_read_by_what_it_holds_whatever_it_is_called(tmp_path, name, c
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz"])
-@pytest.mark.parametrize("content", [b"", b" \r\n\t\n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
+@pytest.mark.parametrize(
+    "content", [b"", b" \r\n\t\n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)]
+)
 def test_an_empty_file_is_quarantined_as_empty(tmp_path, name, content):
     assert lost(read(write(tmp_path / name, content))) == [(1, "empty file")]
 
