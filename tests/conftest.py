@@ -11,9 +11,8 @@ from hypothesis import settings
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads that spin starve a shared machine
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
-if (
-    "PYTEST_XDIST_WORKER" in os.environ
-):  # before torch loads: as many processes as cores have a thread each
+# before torch loads: as many processes as cores have a thread each
+if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
