@@ -110,6 +110,8 @@ def import_command(
     from .importing import import_traces, pictures_beside
 
     told = read_outcomes(outcomes) if outcomes else None
+    if images is not None and images.exists() and not images.is_dir():
+        raise ForethoughtError(f"{images}: no folder; --images names one that pictures are kept in")
     kept = images or pictures_beside(store)
     found = read_traces(paths, source=source, format=format, images=kept, mapping=mapping)
     with terminal.counter("import", quiet=as_json) as progress:

@@ -9,7 +9,7 @@ A path is keys and list places joined by dots; those of a step are looked up in 
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,20 @@ class Paths:
         return isinstance(found, list) and all(isinstance(one, dict) for one in found)
 
     def reads(self, document: Any) -> Trace:
+        """What leads nowhere in this document is among the run's repairs, as `NAME_not_found`."""
+        found = self._read(document)
+        return replace(found, repairs=(*found.repairs, *self._astray(document)))
+
+    def _astray(self, document: Any) -> list[str]:
+        steps = self.get(document, "steps") or ()
+        astray = []
+        for name in self.by_name:
+            places = steps if name in STEP else [document]
+            if places and all(self.get(place, name) is None for place in places):
+                astray.append(f"{name}_not_found")
+        return astray
+
+    def _read(self, document: Any) -> Trace:
         outcome = outcome_of(self.get(document, "outcome"))
         question = words_of(self.get(document, "question"))
         model, run = (words_of(self.get(document, name)) for name in ("model", "id"))

@@ -112,7 +112,12 @@ class Training:
 
     def _loss(self, lesson: Lesson) -> SftLoss:
         plan = self._schedule
-        return lesson.loss(self._network, plan.weight, plan.alpha, plan.tau)
+        found = lesson.loss(self._network, plan.weight, plan.alpha, plan.tau)
+        if not found.loss.isfinite():
+            raise ForethoughtError(
+                f"after {self._step} steps the loss is no number any more; take a rate below {plan.rate:g} and another --out"
+            )
+        return found
 
     @torch.no_grad()
     def _look(self) -> None:

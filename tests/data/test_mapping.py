@@ -61,6 +61,19 @@ def test_steps_are_read_where_the_mapping_says(tmp_path):
     )
 
 
+def test_what_lies_where_the_mapping_says_is_no_repair(tmp_path):
+    (trace,) = mapped(tmp_path, STEPS, RUN)
+
+    assert not [one for one in trace.repairs if one.endswith("not_found")]
+
+
+@pytest.mark.parametrize("name", sorted(STEPS.keys() - {"name", "steps", "question"}))
+def test_a_path_that_leads_nowhere_in_a_run_is_counted_by_its_name(tmp_path, name):
+    (trace,) = mapped(tmp_path, STEPS | {name: "no.such.place"}, RUN)
+
+    assert f"{name}_not_found" in trace.repairs
+
+
 def test_messages_are_read_where_the_mapping_says(tmp_path):
     chat = [
         {"role": "user", "content": "Who?"},

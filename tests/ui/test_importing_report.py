@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from forethought.data.errors import ForethoughtError
 from forethought.data.store import Store
 from forethought.data.traces import Outcome
 from forethought.ui.cli import app
@@ -84,6 +85,18 @@ def test_pictures_lie_beside_the_store_and_none_is_in_it(runs):
     assert PIXELS[:60] not in (runs.parent / "s.db").read_bytes()
     assert pictures_beside(store.database.location) == runs.parent / "s.images"
     assert pictures_beside("postgresql://host/db") is None
+
+
+def test_a_folder_of_pictures_that_is_a_file_is_told_and_nothing_is_imported(runs):
+    file = runs.parent / "in.png"
+    file.touch()
+    store = runs.parent / "s.db"
+    call = ["import", str(runs), "--store", str(store), "--images", str(file)]
+    result = CliRunner().invoke(app, call)
+
+    assert isinstance(result.exception, ForethoughtError)
+    assert "in.png: no folder" in str(result.exception)
+    assert not store.exists()
 
 
 def test_a_store_gives_back_what_a_trace_holds_beside_its_turns(runs):

@@ -90,6 +90,13 @@ def test_another_training_is_refused_and_left_alone(tmp_path):
     assert sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*")) == before
 
 
+def test_a_training_that_runs_away_says_so_and_leaves_no_model(tmp_path):
+    with pytest.raises(ForethoughtError, match="no number any more; take a rate below 1e"):
+        taught(tmp_path, Schedule(epochs=2, group=2, rate=1e30))
+
+    assert not (tmp_path / MODEL).exists()
+
+
 def test_what_is_left_is_a_model_like_any_other(tmp_path):
     network, _ = taught(tmp_path)
     save_folder(tmp_path / "tokens", network)
