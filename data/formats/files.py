@@ -48,9 +48,16 @@ def files_at(paths: Iterable[str | Path], source: str | None = None) -> list[Tra
 
 
 def _files_at(path: Path) -> Iterator[TraceFile]:
-    if path.exists():
-        yield from _files_below(path) if path.is_dir() else [_single(path)]
+    if path.is_dir():
+        yield from _files_below(path)
         return
+    if path.is_file():
+        yield _single(path)
+        return
+    if path.exists():
+        raise NotFound(f"{path}: neither a file nor a folder; name what holds the traces")
+    if path.is_symlink():
+        raise NotFound(f"{path}: a link that leads to no file")
     matches = sorted(glob(str(path), recursive=True))
     if not matches:
         raise NotFound(f"{path}: no such file or folder")

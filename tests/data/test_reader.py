@@ -75,6 +75,20 @@ def test_a_path_that_is_not_there_is_an_error_before_anything_is_read(tmp_path):
             read_traces([path])
 
 
+def test_a_named_path_that_can_hold_nothing_is_told_beside_a_good_one(tmp_path):
+    good = write(tmp_path / "good.jsonl", line())
+    (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere.jsonl")
+    (tmp_path / "loop.jsonl").symlink_to("loop.jsonl")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for name, told in (
+        ("gone", "a link that leads to no file"),
+        ("loop", "a link that leads to no file"),
+        ("pipe", "neither a file nor a folder"),
+    ):
+        with pytest.raises(NotFound, match=rf"{name}\.jsonl: {told}"):
+            list(read_traces([good, tmp_path / f"{name}.jsonl"]))
+
+
 def test_files_that_are_no_traces_are_skipped_and_named(tmp_path):
     write(tmp_path / "README.md", "# Runs")
     write(tmp_path / "a.png", b"\x89PNG\r\n")
