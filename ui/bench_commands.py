@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..data.errors import ForethoughtError
+from ..data.identity import Split
 from ..data.store import DEFAULT
 from . import terminal
-from .command_options import AsJson, Model, Seed, SetName, StoreUrl
+from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
 from .result_file import require_writable
 from .score_options import EngineKind, parse_visual_budget
 from .wiring import (
     ServedModel,
     find_set,
+    make_embedder,
     make_engine,
     make_engines,
     make_judge,
@@ -29,6 +31,7 @@ from .wiring import (
 
 if TYPE_CHECKING:
     from ..scorer.model import LanguageModel
+    from .bench.dispatch import Dispatcher
     from .bench.routes import Routes
 
 bench_app = typer.Typer()
@@ -49,6 +52,14 @@ class BenchPrompt(StrEnum):
 
     CHAT = "chat"
     PLAIN = "plain"
+
+
+class BenchSplit(StrEnum):
+    """Which questions, by the hash of each."""
+
+    MINE = "mine"
+    CHOOSE = "choose"
+    TEST = "test"
 
 
 class Dtype(StrEnum):
@@ -81,6 +92,12 @@ def bench(
     ] = Path("bench-out"),
     source: Annotated[
         str | None, typer.Option(help="Replay this collection only, and answers of it.")
+    ] = None,
+    split: Annotated[
+        BenchSplit | None,
+        typer.Option(
+            help="Questions of this split only: runs to train a router on are of mine and choose. Default: all; of hotpotqa-replay test."
+        ),
     ] = None,
     turns: Annotated[int | None, typer.Option(min=1, help="Most turns a question.")] = None,
     thought_tokens: Annotated[
@@ -119,10 +136,14 @@ def bench(
         list[str] | None,
         typer.Option(
             help="Decide turn by turn: NAME or NAME=SHARE of the turns to think about (default 0.5); may be repeated. "
-            "random, margin, logz, entropy, rating, joint, probe; select, think: as --mode."
+            "random, margin, logz, entropy, rating, joint, probe; select, think: as --mode. utility=PRICE decides question by question."
         ),
     ] = None,
     probe: Annotated[Path | None, typer.Option(help="A fitted probe, for --policy probe.")] = None,
+    router: Annotated[
+        Path | None, typer.Option(help="What `forethought route` trained, for --policy utility.")
+    ] = None,
+    embedder: EmbedderPath = None,
     hand_over: Annotated[
         str | None,
         typer.Option(
@@ -180,7 +201,16 @@ def bench(
 ) -> None:
     """Does a set keep success and cut time? Play benchmarks' questions selecting and thinking."""
     from .bench.arenas import arenas_of
-    from .bench.plan import BenchPlan, Calibration, Prompt, parse_modes, parse_policies, places_of
+    from .bench.plan import (
+        BenchPlan,
+        Calibration,
+        Prompt,
+        is_utility,
+        parse_modes,
+        parse_policies,
+        parse_utility,
+        places_of,
+    )
     from .bench.runs import Bench
     from .bench.searching import BackEnds
     from .bench_report import write_bench_report
@@ -213,7 +243,11 @@ def bench(
         calibration=Calibration(calibration),
         tau=tau,
         sizes=tuple(size or ()),
-        policies=parse_policies(sent, 2 if hand_over else 1),
+        policies=parse_policies(
+            [one for one in sent if not is_utility(one)], 2 if hand_over else 1
+        ),
+        utilities=tuple(dict.fromkeys(parse_utility(one) for one in sent if is_utility(one))),
+        split=Split(split) if split else None,
         visual_budget=str(budget) if budget else None,
         agreement_turns=agreement_turns,
     )
@@ -233,7 +267,7 @@ def bench(
             "--hand-over is for one player at a time; leave out --workers and name one --url"
         )
     staff = _staff(served, load, workers, seed) | {
-        "routes": _routes(probe, hand_over, hand_over_at)
+        "routes": _routes(probe, hand_over, hand_over_at, _dispatcher(router, embedder))
     }
     running = Bench(opened, candidate_set, playing, plan, arenas, out, told, **staff)
     with terminal.bar("bench", quiet=as_json) as progress:
@@ -248,7 +282,15 @@ def _told_apart(policies: Sequence[str]) -> tuple[list[str], list[str]]:
     return plain, [one for one in policies if one not in MODES]
 
 
-def _routes(probe: Path | None, second: str | None, place: str | None) -> Routes:
+def _dispatcher(router: Path | None, embedder: str | None) -> Dispatcher | None:
+    from .bench.dispatch import Dispatcher
+
+    return None if router is None else Dispatcher.of(router, make_embedder(embedder))
+
+
+def _routes(
+    probe: Path | None, second: str | None, place: str | None, dispatcher: Dispatcher | None
+) -> Routes:
     """What policies need beside the plan. ForethoughtError for a place without a model."""
     from ..scorer.agent.served_session import ServedSession
     from ..scorer.agent.session import LocalSession
@@ -257,16 +299,16 @@ def _routes(probe: Path | None, second: str | None, place: str | None) -> Routes
     if place and not second:
         raise ForethoughtError("--hand-over-at is where a model is; name the model by --hand-over")
     if second is None:
-        return Routes(probe)
+        return Routes(probe, dispatcher=dispatcher)
     if place is None:
         model = make_model(second, None)
-        return Routes(probe, lambda: LocalSession(model), second)
+        return Routes(probe, lambda: LocalSession(model), second, dispatcher)
     kind, _, url = place.partition("=")
     if kind not in list(EngineKind):
         raise ForethoughtError(f"{place}: write sglang=URL or vllm=URL")
     served = make_engine(kind, url, second)
     assert served is not None
-    return Routes(probe, lambda: ServedSession(served.engine, served.model), second)
+    return Routes(probe, lambda: ServedSession(served.engine, served.model), second, dispatcher)
 
 
 def _smaller(sizes: Sequence[int], candidates: int) -> tuple[int, ...]:

@@ -58,6 +58,7 @@ class ModeRow(NamedTuple):
     tool_failures: int
     shares: Mapping[str, float]  # by candidate's id
     routes: Mapping[str, int] = {}  # turns of a policy, by where they were sent
+    arms: Mapping[str, int] = {}  # questions that a router sent, by the mode that played them
 
 
 class Against(NamedTuple):
@@ -268,6 +269,7 @@ def _mode(mode: str, found: Json) -> ModeRow:
         tool_failures=_count(found.get("tool_failures")),
         shares={id: share for id, share in shares.items() if share is not None},
         routes=_counts(found.get("routes")),
+        arms=_counts(found.get("arms")),
     )
 
 

@@ -82,6 +82,8 @@ def _show_ends(row: ModeRow) -> None:
     _say(f"{row.mode} ends: {_counts(row.stops)}")
     if row.routes:
         _say(f"{row.mode} sent turns to: {_counts(row.routes)}")
+    if row.arms:
+        _say(f"{row.mode} sent questions to: {_counts(row.arms)}")
 
 
 def _show_left_out(part: Part) -> None:

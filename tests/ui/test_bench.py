@@ -15,7 +15,7 @@ from forethought.data.traces import Outcome
 from forethought.scorer.agent.episode import Agent, Stop
 from forethought.scorer.agent.thinking import Freedom, Library, Mode, thinker_of
 from forethought.scorer.agent.tools import Observation
-from forethought.ui.bench.agreeing import agree_all, agreement
+from forethought.ui.bench.agreeing import agree_all, agreement, turn_tasks
 from forethought.ui.bench.arena import Arena, RecordedTurn
 from forethought.ui.bench.figures import NO_CLAIM, figures
 from forethought.ui.bench.plan import BenchPlan, Place, parse_modes, places_of, run_id
@@ -220,10 +220,10 @@ def test_agreement_is_counted_turn_by_turn_and_resumed(tmp_path):
     }
     turns = [RecordedTurn(f"t{n}", f"Question: {n}?\n", n % 3 > 0) for n in range(6)]
     with Records(tmp_path / "a.jsonl", "run") as kept:
-        first = agree_all(turns[:2], playing, kept, 0)
+        first = agree_all(turn_tasks(playing, turns[:2]), playing, kept, 0)
     before = (tmp_path / "a.jsonl").read_bytes()
     with Records(tmp_path / "a.jsonl", "run") as kept:
-        found = agree_all(turns, playing, kept, 0)
+        found = agree_all(turn_tasks(playing, turns), playing, kept, 0)
     told = agreement(found, 0)
 
     assert (tmp_path / "a.jsonl").read_bytes().startswith(before)

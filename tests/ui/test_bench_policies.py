@@ -16,7 +16,7 @@ from forethought.scorer.agent.session import LocalSession
 from forethought.scorer.agent.thinking import Mode
 from forethought.scorer.routing.proactive.probe import Probe, write_probe
 from forethought.scorer.routing.proactive.recorded import recorded_questions, recorded_turns
-from forethought.ui.bench.agreeing import agree_all, agreement
+from forethought.ui.bench.agreeing import agree_all, agreement, turn_tasks
 from forethought.ui.bench.arena import Arena, RecordedTurn
 from forethought.ui.bench.casting import agents_of
 from forethought.ui.bench.figures import figures
@@ -52,7 +52,7 @@ def played(tmp_path, policies, routes=NO_ROUTES):
     with Records(tmp_path / "r.jsonl", run_id(plan, {})) as records:
         found = play_all(tasks, Alone(agents, plan.seed), records)
     with Records(tmp_path / "a.jsonl", "run") as records:
-        turns = agree_all(ARENA.turns, agents, records, plan.seed)
+        turns = agree_all(turn_tasks(agents, ARENA.turns), agents, records, plan.seed)
     return plan, agents, found, turns
 
 

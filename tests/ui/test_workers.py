@@ -184,7 +184,7 @@ def test_questions_with_pictures_are_not_played_on_servers():
 def test_a_run_on_servers_is_told_by_what_serves_and_not_by_where(model):
     def facts(program, workers):
         bench = Bench(None, mined(), model, PLAN, (), Path("out"), program=program, workers=workers)
-        return bench._facts(Arena("b", QUESTIONS, {}, lambda model, listed: Plain()), {})
+        return bench._facts(Arena("b", QUESTIONS, {}, lambda model, listed: Plain()))
 
     assert facts("vllm 1", 2) == facts("vllm 1", 3)
     assert len({str(facts(program, 1)) for program in (None, "vllm 1", "vllm 2")}) == 3

@@ -4,8 +4,8 @@ Where success cannot tell two modes apart this still does: every turn is judged,
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,30 +14,51 @@ from ...scorer.agent.episode import Agent
 from ...scorer.agent.session import Session
 from ...scorer.agent.thinking import Mode, Thought
 from .arena import RecordedTurn
+from .dispatch import EACH_ITS_OWN, Dispatch
 from .records import Records
 
 Json = dict[str, Any]
 
 
+class TurnTask(NamedTuple):
+    """A recorded turn to be decided on under a label, by `arm` where a router sent its question there."""
+
+    label: str
+    turn: RecordedTurn
+    arm: str | None = None
+
+
+def turn_tasks(
+    labels: Iterable[str], turns: Sequence[RecordedTurn], dispatch: Dispatch = EACH_ITS_OWN
+) -> list[TurnTask]:
+    """Every turn under every label."""
+    told = list(labels)
+    return [
+        TurnTask(label, turn, dispatch.arm(label, turn.question))
+        for turn in turns
+        for label in told
+    ]
+
+
 def agree_all(
-    turns: Sequence[RecordedTurn],
+    tasks: Sequence[TurnTask],
     agents: Mapping[str, Agent],
     records: Records,
     seed: int,
     start: Callable[[Agent], Session] = Agent.start,
 ) -> list[Json]:
-    """Every turn in every mode, but for what `records` holds already."""
-    sessions = {mode: start(agent) for mode, agent in agents.items()}
+    """All of them, but for what `records` holds already."""
+    sessions = {label: start(agent) for label, agent in agents.items()}
     found = []
-    for turn in turns:
-        for mode, agent in agents.items():
-            key = (mode, turn.id)
-            kept = records.get(key)
-            if kept is None:
-                thought, chosen = agent.decide(sessions[mode], turn.context, seed)
-                told = {"recorded": turn.action, "action": chosen, "reasoning": thought.text}
-                kept = records.add(key, told | _seen(thought))
-            found.append(kept)
+    for label, turn, arm in tasks:
+        kept = records.get((label, turn.id), arm)
+        if kept is None:
+            player = arm or label
+            thought, chosen = agents[player].decide(sessions[player], turn.context, seed)
+            told = {"recorded": turn.action, "action": chosen, "reasoning": thought.text}
+            sent = {"route": arm, "arm": arm} if arm else {}
+            kept = records.add((label, turn.id), told | _seen(thought) | sent)
+        found.append(kept)
     return found
 
 

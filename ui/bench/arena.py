@@ -19,6 +19,7 @@ class RecordedTurn:
     id: str
     context: str
     action: int
+    question: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,10 @@
 """The arenas of a plan: what it names, read before any model is loaded. Knows no mode."""
 
+from dataclasses import replace
+
 from ...data.candidates import CandidateSet
 from ...data.errors import ForethoughtError, NothingToDo
+from ...data.identity import Split, split_of
 from ...data.store import Store
 from . import replaying
 from .arena import Arena
@@ -22,8 +25,21 @@ def arenas_of(
         )
     texts = [candidate.text for candidate in candidate_set.active]
     return tuple(
-        replaying.replay_of(store, plan.source, texts)
+        replaying.replay_of(store, plan.source, texts, plan.split or Split.TEST)
         if place.name == replaying.NAME
-        else arena_of(place, ends, plan.seed, plan.prompt)
+        else _part_of(arena_of(place, ends, plan.seed, plan.prompt), plan.split)
         for place in plan.places
     )
+
+
+def _part_of(arena: Arena, split: Split | None) -> Arena:
+    """With the questions of the split only, the others counted. NothingToDo where it has none."""
+    if split is None:
+        return arena
+    kept = tuple(one for one in arena.questions if split_of(one.text) is split)
+    if not kept:
+        raise NothingToDo(
+            f"{arena.name}: none of its {len(arena.questions)} questions falls to {split}; leave out --split"
+        )
+    others = {"of another split": len(arena.questions) - len(kept)}
+    return replace(arena, questions=kept, left_out={**arena.left_out, **others})

@@ -19,6 +19,7 @@ from ...scorer.model import LanguageModel
 from ...scorer.plain import totals
 from ...scorer.premise import PREMISE
 from .arena import Arena
+from .dispatch import QuestionRouting
 from .plan import BenchPlan, Calibration, mode_of, size_of
 from .routes import NO_ROUTES, Routes
 
@@ -41,7 +42,7 @@ def agents_of(
     start: Callable[[Agent], Session] = Agent.start,
     routes: Routes = NO_ROUTES,
 ) -> Mapping[str, Agent]:
-    """By the plan's labels. NothingToDo where scores or policies are to be calibrated by turns that the benchmark has not."""
+    """By the labels of the plan's players, and of those that a router may send questions to. NothingToDo where scores or policies are to be calibrated by turns that the benchmark has not."""
     is_guided = arena.is_guided if plan.is_guided is None else plan.is_guided
     beginnings = tuple(tuple(model.encode(text)) for text in arena.beginnings)
     is_listed = arena.is_listed if plan.is_listed is None else plan.is_listed
@@ -77,7 +78,9 @@ def agents_of(
         return sent(found, library, policy, Generating(freedom.tokens), routes, sample)
 
     policies = {policy.label: policy for policy in plan.policies}
-    return {label: agent(label) for label in plan.labels(len(candidates))}
+    arms = QuestionRouting.of(plan, routes.dispatcher, len(candidates)).arms
+    labels = dict.fromkeys((*plan.players(len(candidates)), *arms))
+    return {label: agent(label) for label in labels}
 
 
 def _budget(plan: BenchPlan) -> "VisualBudget | None":

@@ -78,7 +78,7 @@ def _mode(records: Sequence[Json], candidate_set: CandidateSet, plan: BenchPlan)
     """What a record does not tell (None: seconds, tokens, turns at all) is in no mean; without a truth it is no success and no failure."""
     turns = [turn for one in records for turn in one["turns"] or ()]
     reasoning = [_milliseconds(turn["seconds"]["reasoning"]) for turn in turns]
-    seconds = [_total(one, _model_seconds) for one in records]
+    seconds = [_of_question(one) for one in records]
     known = [one for one in records if one["answers"]]
     return {
         "n": len(records),
@@ -108,6 +108,7 @@ def _mode(records: Sequence[Json], candidate_set: CandidateSet, plan: BenchPlan)
         "shares": _shares(turns, candidate_set),
         "announced": _announced(turns, candidate_set),
         "routes": dict(Counter(turn["route"] for turn in turns if turn.get("route")).most_common()),
+        "arms": dict(Counter(one["arm"] for one in records if one.get("arm")).most_common()),
     }
 
 
@@ -123,8 +124,8 @@ def _against(first: Sequence[Json], other: Sequence[Json], seed: int) -> Json:
         "unpaired": both.unpaired,
         "success_difference": paired_difference(ours, others, seed).as_json(),
         "mcnemar": mcnemar(ours, others)._asdict(),
-        "reasoning_saved": _saved(pairs, _part("reasoning"), by_turn=True),
-        "model_saved": _saved(pairs, _model_seconds, by_turn=False),
+        "reasoning_saved": _saved(pairs, _reasoning, by_turn=True),
+        "model_saved": _saved(pairs, _of_question, by_turn=False),
     }
 
 
@@ -132,7 +133,7 @@ def _saved(pairs: Sequence[tuple[Json, Json]], seconds: Seconds, *, by_turn: boo
     """Share of the other mode's mean time, a turn or a question, that selecting saves; None where a record tells no time."""
     means = []
     for side in (0, 1):
-        totals = [_total(pair[side], seconds) for pair in pairs]
+        totals = [seconds(pair[side]) for pair in pairs]
         if None in totals:
             return None
         count = sum(len(pair[side]["turns"]) if by_turn else 1 for pair in pairs)
@@ -162,6 +163,16 @@ def _announced(turns: Sequence[Json], candidate_set: CandidateSet) -> float | No
             if expected:
                 hits.append(kind_of(turn["action"]["name"]) in set(map(kind_of, expected)))
     return float(np.mean(hits)) if hits else None
+
+
+def _of_question(record: Json) -> float | None:
+    """The model's seconds, and what it took to decide who plays it."""
+    total = _total(record, _model_seconds)
+    return None if total is None else total + record.get("deciding_s", 0.0)
+
+
+def _reasoning(record: Json) -> float | None:
+    return _total(record, _part("reasoning"))
 
 
 def _model_seconds(turn: Json) -> float | None:

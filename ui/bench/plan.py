@@ -1,5 +1,6 @@
 """What a bench plays: which benchmarks, in which modes, within which limits. Knows no model and no file."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -7,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...data.benchmarks.table import BENCHMARKS
 from ...data.errors import ForethoughtError
-from ...data.identity import content_id
+from ...data.identity import Split, content_id
 from ...scorer.agent.thinking import LEAST_LOG_Z, Mode
 
 Json = dict[str, Any]
@@ -16,6 +17,7 @@ WHOLE = (Mode.SELECT, Mode.THINK)  # the modes that are compared above all
 AT = "@"  # select@4: from the set's first four
 EQUALS = "="  # margin=0.5: half of the turns by that signal
 SHARE = 0.5  # of a policy that names none
+UTILITY = "utility"  # the policy that decides question by question
 
 
 class Calibration(StrEnum):
@@ -56,6 +58,16 @@ class Policy(NamedTuple):
         return f"{self.signal}{EQUALS}{','.join(f'{share:g}' for share in self.shares)}"
 
 
+class Utility(NamedTuple):
+    """A router sends each question to the mode of the best quality less price times cost, before anybody has begun on it."""
+
+    price: float = 0.0
+
+    @property
+    def label(self) -> str:
+        return f"{UTILITY}{EQUALS}{self.price:g}"
+
+
 class Place(NamedTuple):
     """A benchmark by its name, and where it lies; None: where it is published, or in the store."""
 
@@ -92,17 +104,28 @@ class BenchPlan:
     tau: float = 0.0  # of select; 0 takes the best
     sizes: tuple[int, ...] = ()
     policies: tuple[Policy, ...] = ()
+    utilities: tuple[Utility, ...] = ()
+    split: Split | None = None  # questions of this one only; None leaves it to the benchmark
     visual_budget: str | None = None  # as VisualBudget writes itself; None: all of the pictures
     agreement_turns: int = (
         60  # recorded ones, whose actions each mode is compared with, where there are such
     )
 
     def labels(self, candidates: int) -> tuple[str, ...]:
-        """The modes, select by the sizes that are smaller than the set, and the policies."""
+        """All that is reported: who plays, and the utilities, whose questions others play."""
+        return (*self.players(candidates), *(one.label for one in self.utilities))
+
+    def players(self, candidates: int) -> tuple[str, ...]:
+        """The modes, select by the sizes that are smaller than the set, and the policies that decide turn by turn."""
         smaller = sorted(size for size in set(self.sizes) if size < candidates)
         nested = [f"{Mode.SELECT}{AT}{size}" for size in smaller]
         routed = [policy.label for policy in self.policies]
         return (*(mode.value for mode in self.modes), *nested, *routed)
+
+    def playable(self, candidates: int) -> tuple[str, ...]:
+        """Whoever a question may be sent to: every mode, select by every size, and this plan's policies."""
+        nested = (f"{Mode.SELECT}{AT}{size}" for size in range(1, candidates))
+        return (*Mode, *nested, *(policy.label for policy in self.policies))
 
     def asks(self, label: str, place: int) -> bool:
         """Whether the question at this place is played in the mode."""
@@ -148,11 +171,30 @@ def parse_policies(texts: Sequence[str], arms: int = 1) -> tuple[Policy, ...]:
     return tuple(dict.fromkeys(_policy(text, arms) for text in texts))
 
 
+def parse_utility(text: str) -> Utility:
+    """UTILITY, or UTILITY=PRICE. ForethoughtError for a price that is none."""
+    told = text.partition(EQUALS)[2]
+    try:
+        price = float(told or 0)
+    except ValueError:
+        price = math.nan
+    if not (math.isfinite(price) and price >= 0):
+        raise ForethoughtError(
+            f"{text}: a price is a number from 0 on, the quality that the dearest arm's cost is worth, as in {UTILITY}{EQUALS}0.1"
+        )
+    return Utility(price)
+
+
+def is_utility(text: str) -> bool:
+    """Whether it names the policy that decides question by question."""
+    return text.partition(EQUALS)[0] == UTILITY
+
+
 def _policy(text: str, arms: int) -> Policy:
     name, _, told = text.partition(EQUALS)
     if name not in list(SignalName):
         raise ForethoughtError(
-            f"no policy {name!r}; policies are {Mode.SELECT}, {Mode.THINK}, {', '.join(SignalName)}"
+            f"no policy {name!r}; policies are {Mode.SELECT}, {Mode.THINK}, {', '.join(SignalName)}, {UTILITY}"
         )
     try:
         shares = tuple(float(part) for part in told.split(",")) if told else (SHARE,)

@@ -16,6 +16,7 @@ from ...scorer.agent.answers import exact_match, relaxed_match, token_f1
 from ...scorer.agent.episode import Agent, Episode, Stop, turn_json
 from ...scorer.agent.session import Session
 from ...scorer.agent.tools import Situation
+from .dispatch import EACH_ITS_OWN, Dispatch
 from .plan import BenchPlan
 from .records import Records
 
@@ -25,14 +26,19 @@ PLAYED = "bench"  # the format of its traces
 
 
 class Task(NamedTuple):
-    """A question to be played in a mode."""
+    """A question to be played in a mode; of `arm` where somebody decided who plays it."""
 
     label: str
     question: Question
+    arm: str | None = None
 
     @property
     def key(self) -> tuple[str, str]:
         return self.label, self.question.id
+
+    @property
+    def player(self) -> str:
+        return self.arm or self.label
 
 
 class Played(NamedTuple):
@@ -63,17 +69,22 @@ class Alone:
 
     def play(self, tasks: Sequence[Task]) -> Playing:
         for task in tasks:
-            agent = self.agents[task.label]
-            if task.label not in self._sessions:
-                self._sessions[task.label] = self.start(agent)
-            episode = asked(agent, self._sessions[task.label], task.question, self.seed)
+            agent = self.agents[task.player]
+            if task.player not in self._sessions:
+                self._sessions[task.player] = self.start(agent)
+            episode = asked(agent, self._sessions[task.player], task.question, self.seed)
             yield Played(task, record_of(task.question, episode))
 
 
-def tasks_of(plan: BenchPlan, labels: Sequence[str], questions: Sequence[Question]) -> list[Task]:
+def tasks_of(
+    plan: BenchPlan,
+    labels: Sequence[str],
+    questions: Sequence[Question],
+    dispatch: Dispatch = EACH_ITS_OWN,
+) -> list[Task]:
     """The modes take turns question by question, so that a machine's moods meet all of them."""
     return [
-        Task(label, question)
+        Task(label, question, dispatch.arm(label, question.text))
         for place, question in enumerate(questions)
         for label in labels
         if plan.asks(label, place)
@@ -85,17 +96,22 @@ def play_all(
     players: Players,
     records: Records,
     progress: Progress = lambda done, total: None,
+    deciding: float = 0.0,
 ) -> list[Json]:
-    """The records of all tasks, in their order; what `records` holds already is not played again."""
-    missing = [task for task in tasks if records.get(task.key) is None]
+    """The records of all tasks, in their order; what `records` holds already is not played again.
+
+    `deciding` are the seconds that it took to tell who plays a question.
+    """
+    missing = [task for task in tasks if records.get(task.key, task.arm) is None]
     done = len(tasks) - len(missing)
     progress(done, len(tasks))
     with closing(players.play(missing)) as playing:
         for task, record in playing:
-            records.add(task.key, record)
+            decided = {"arm": task.arm, "deciding_s": deciding} if task.arm else {}
+            records.add(task.key, record | decided)
             done += 1
             progress(done, len(tasks))
-    found = [records.get(task.key) for task in tasks]
+    found = [records.get(task.key, task.arm) for task in tasks]
     return [record for record in found if record is not None]
 
 

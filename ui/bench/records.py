@@ -38,8 +38,14 @@ class Records:
     def __exit__(self, *raised: object) -> None:
         self._lines.close()
 
-    def get(self, key: Key) -> Json | None:
-        return self._kept.get(key)
+    def get(self, key: Key, arm: str | None = None) -> Json | None:
+        """What was played; ForethoughtError where it was sent to another arm then."""
+        kept = self._kept.get(key)
+        if kept is not None and kept.get("arm") != arm:
+            raise ForethoughtError(
+                f"{self._path}: {key[0]} sent {key[1]} to {kept.get('arm')}, and this router says {arm}; name another --out folder"
+            )
+        return kept
 
     def add(self, key: Key, found: Json) -> Json:
         """Kept on disk when this returns."""

@@ -30,26 +30,29 @@ FITTING_TURNS = 60  # to calibrate by
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 
 
-def replay_of(store: Store, source: str | None, texts: Sequence[str]) -> Arena:
-    """The *test* questions of a source (None: all), in the order of their ids, whose answer FireAct's files tell.
+def replay_of(
+    store: Store, source: str | None, texts: Sequence[str], split: Split = Split.TEST
+) -> Arena:
+    """The questions of a source (None: all) in a split, in the order of their ids, whose answer FireAct's files tell.
 
     What a bench thought freely before is no recorded run, unless it is the source: a bench would depend on the one before it.
-    None of `texts` stands in the worked examples: a model repeats what stands there. NothingToDo where there are no questions.
+    None of `texts` stands in the worked examples: a model repeats what stands there; their questions are not asked. NothingToDo
+    where there are no questions.
     """
     traces = [one for one in store.traces(source) if source or one.format != PLAYED]
-    asked = [trace for trace in traces if trace.split is Split.TEST]
+    examples = worked_example(traces, EXAMPLES, texts)
+    asked = [one for one in traces if one.split is split and one.question not in examples]
     found = questions_of_traces(asked, truths_of_fireact(SAMPLES), NAME)
     if not found.questions:
         raise NothingToDo(
-            f"no test question of {source or 'this store'} has a known answer; import data/samples, whose runs are asked again"
+            f"no {split} question of {source or 'this store'} has a known answer; import data/samples, whose runs are asked again"
         )
-    examples = worked_example(traces, EXAMPLES, texts)
 
     def dialogue(model: LanguageModel, listed: Sequence[Candidate]) -> Plain:
         strategies = f"Available reasoning strategies:\n{listing(listed)}\n\n" if listed else ""
         return Plain(f"{strategies}{examples}\n")
 
-    turns = held_out(traces, Split.TEST, RECORDED_TURNS)
+    turns = held_out(traces, split, RECORDED_TURNS)
     others = held_out(traces, Split.CHOOSE, FITTING_TURNS)
     return Arena(
         NAME,
@@ -69,4 +72,5 @@ def _recorded(turn: PickedTurn) -> RecordedTurn:
         turn_id(turn.trace.id, turn.index),
         render_context(turn.trace, turn.index),
         list(BEGINNINGS).index(kind),
+        turn.trace.question,
     )

@@ -16,9 +16,10 @@ from ...scorer.agent.thinking import Mode
 from ...scorer.model import LanguageModel
 from ..bench_rows import KIND
 from ..result_file import write_whole
-from .agreeing import agree_all, agreement
-from .arena import Arena
+from .agreeing import agree_all, agreement, turn_tasks
+from .arena import Arena, RecordedTurn
 from .casting import agents_of
+from .dispatch import EACH_ITS_OWN, Dispatch, QuestionRouting
 from .figures import figures, mean_of
 from .plan import BenchPlan, run_id
 from .playing import Alone, Players, Progress, Task, play_all, tasks_of, traces_of
@@ -78,19 +79,24 @@ class Bench:
         for number in range(len(self.arenas)):
             yield _part_of(progress, sum(sizes[:number]), sum(sizes))
 
-    def _tasks(self, arena: Arena) -> list[Task]:
-        labels = self.plan.labels(len(self.candidate_set.active))
-        return tasks_of(self.plan, labels, arena.questions)
+    def _tasks(self, arena: Arena, dispatch: Dispatch = EACH_ITS_OWN) -> list[Task]:
+        return tasks_of(self.plan, self._labels, arena.questions, dispatch)
+
+    @property
+    def _labels(self) -> tuple[str, ...]:
+        return self.plan.labels(len(self.candidate_set.active))
 
     def _play(self, arena: Arena, progress: Progress) -> tuple[list[Json], Json]:
         """The records, and what they come to."""
         active = self.candidate_set.active
+        turns = arena.turns[: self.plan.agreement_turns]
+        sent = self._dispatch(arena, turns)
         agents = agents_of(self.model, arena, active, self.plan, self.start, self.routes)
-        run = run_id(self.plan, self._facts(arena, agents))
+        run = run_id(self.plan, self._facts(arena))
         folder = _folder(self.out / arena.name)
         players = (self.cast or self._alone)(arena, agents)
         with Records(folder / RECORDS, run) as kept:
-            played = play_all(self._tasks(arena), players, kept, progress)
+            played = play_all(self._tasks(arena, sent), players, kept, progress, sent.seconds)
         records = judged(played, arena, self.judge)
         found = figures(self.plan, records, self.candidate_set)
         found |= {
@@ -99,11 +105,12 @@ class Bench:
             "left_out": dict(arena.left_out),
             "verdicts": verdicts(records),
         }
-        recorded = arena.turns[: self.plan.agreement_turns]
-        if recorded and all(agent.beginnings for agent in agents.values()):
+        if turns and all(agent.beginnings for agent in agents.values()):
+            seed, start = self.plan.seed, self.start
+            tasks = turn_tasks(self._labels, turns, sent)
             with Records(folder / AGREEMENT, run) as kept:
-                turns = agree_all(recorded, agents, kept, self.plan.seed, self.start)
-            found["agreement"] = agreement(turns, self.plan.seed)
+                told = agree_all(tasks, agents, kept, seed, start)
+            found["agreement"] = agreement(told, seed)
         free = [one for one in records if one["mode"] == Mode.THINK]
         self.store.add(traces_of(free, f"{arena.name}-think"))
         return records, found
@@ -111,14 +118,26 @@ class Bench:
     def _alone(self, arena: Arena, agents: Mapping[str, Agent]) -> Players:
         return Alone(agents, self.plan.seed, self.start)
 
-    def _facts(self, arena: Arena, agents: Mapping[str, Agent]) -> Json:
+    @property
+    def _routing(self) -> QuestionRouting:
+        candidates = len(self.candidate_set.active)
+        return QuestionRouting.of(self.plan, self.routes.dispatcher, candidates)
+
+    def _dispatch(self, arena: Arena, turns: Sequence[RecordedTurn]) -> Dispatch:
+        """Who plays which of the arena's questions, and decides on which of its turns."""
+        asked = [task.question.text for task in self._tasks(arena)]
+        return self._routing.dispatch([*asked, *(turn.question for turn in turns)])
+
+    def _facts(self, arena: Arena) -> Json:
         """What decides an arena's records beside the plan."""
-        openings = {label: agent.dialogue.opening() for label, agent in agents.items()}
+        dialogues = [
+            arena.dialogue(self.model, listed) for listed in ((), self.candidate_set.active)
+        ]
         return {
             "model": self._served or self.model.fingerprint(),
             "arena": arena.name,
             "texts": [candidate.text for candidate in self.candidate_set.active],
-            "openings": sorted({piece.text for pieces in openings.values() for piece in pieces}),
+            "openings": [piece.text for one in dialogues for piece in one.opening()],
             "tools": sorted(arena.tools),
             "limits": asdict(replace(arena.limits, **self.plan.limits)),
             **self.routes.facts(),
@@ -144,7 +163,12 @@ class Bench:
             "engine": self.program,
             "workers": self.workers,
             "judge": self.judge and {"name": self.judge.name, "version": self.judge.version},
-            "plan": asdict(self.plan) | {"policies": [one.label for one in self.plan.policies]},
+            "plan": asdict(self.plan)
+            | {
+                "policies": [one.label for one in self.plan.policies],
+                "utilities": [one.label for one in self.plan.utilities],
+            },
+            "router": self._routing.facts([one["id"] for one in pooled]),
             **figures(self.plan, pooled, self.candidate_set),
         }
 

@@ -133,6 +133,8 @@ def _from_records(paths: Sequence[Path]) -> Outcomes:
     cells: dict[tuple[str, str], Cell] = {}
     for path in paths:
         for number, record in enumerate(_lines(path), 1):
+            if isinstance(record, Mapping) and record.get("arm"):
+                continue  # a router sent it to a mode, which is the arm
             try:
                 one, cell = _played(record, path.parent.name)
                 arm = str(record["mode"])

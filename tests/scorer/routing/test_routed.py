@@ -227,11 +227,11 @@ def test_what_cannot_be_probed_is_told(tmp_path):
         read_probe(tmp_path / "missing.json")
 
 
-def test_who_only_selects_imports_nothing_of_proactive_routing():
+def test_whose_bench_only_selects_imports_nothing_of_routing():
     code = (
         "import sys, forethought.ui.cli, forethought.ui.bench.runs, forethought.ui.bench.casting, forethought.ui.scoring\n"
         "import forethought.ui.bench.workers, forethought.scorer.agent.episode\n"
-        "assert not [name for name in sys.modules if 'routing.proactive' in name]"
+        "assert not [name for name in sys.modules if 'scorer.routing' in name]"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
