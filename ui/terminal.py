@@ -25,6 +25,7 @@ from . import progress_file
 OUT = Console(soft_wrap=not sys.stdout.isatty())  # no torn paths in a pipe
 ERR = Console(stderr=True)
 SHOWN_PROBLEMS = 10
+SHOWN_FILES = 10  # of an export that was removed
 SILENCE = 30.0  # seconds between two lines where no bar can be drawn
 BIDI_CONTROLS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 Json = Mapping[str, Any]
@@ -268,6 +269,7 @@ def show_export(manifest: Json, folder: Path, *, as_json: bool) -> None:
     if as_json:
         return print_json(manifest)
     OUT.print(plain(f"wrote {', '.join(manifest['files'])} and manifest.json to {folder}"))
+    _show_former(manifest.get("before", {}))
     if "rows" in manifest:
         left = ", ".join(f"{n} {why}" for why, n in manifest["left_out"].items()) or "nothing"
         OUT.print(f"{manifest['rows']} rows; left out: {left}")
@@ -278,6 +280,16 @@ def show_export(manifest: Json, folder: Path, *, as_json: bool) -> None:
         OUT.print(
             plain(f"look at these before anybody else does: {rules} (manifest.json has the rows)")
         )
+
+
+def _show_former(before: Json) -> None:
+    """What became of an export that lay in the folder."""
+    if removed := before.get("removed"):
+        more = [f"{len(removed) - SHOWN_FILES} more"] if len(removed) > SHOWN_FILES else []
+        told = ", ".join([*removed[:SHOWN_FILES], *more])
+        OUT.print(plain(f"removed what the {before['dialect']} export there had: {told}"))
+    if kept := before.get("kept"):
+        OUT.print(plain(f"set aside, since they were changed or are not ours: {', '.join(kept)}"))
 
 
 def show_export_check(report: Json, *, as_json: bool) -> None:

@@ -9,8 +9,9 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -18,11 +19,9 @@ from typing import Any
 from uuid import uuid4
 
 from ..errors import ForethoughtError
+from .former_export import MANIFEST, FormerExport
 
-MANIFEST = "manifest.json"
 SURROGATES = re.compile("[\ud800-\udfff]")
-
-
 BLOCK = 2**20  # bytes of a copied file that are in memory at a time
 
 Piece = str | bytes
@@ -61,14 +60,21 @@ def file_pieces(path: Path) -> Iterator[bytes]:
 def write_bundle(bundle: Bundle, folder: Path) -> dict[str, Any]:
     """Write all files and the manifest into `folder` (made where missing); the manifest's content.
 
-    Files of the same names are replaced, others left alone. Raises ForethoughtError where it cannot write.
+    The files of an export that lay there before go; other files stay, set aside where a new one has their name. Raises ForethoughtError where it cannot write.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        written = {name: _write(folder / name, pieces) for name, pieces in bundle.files.items()}
+        former = FormerExport.of(folder)
+        written = {
+            name: _write(folder / name, pieces, partial(former.spare, name))
+            for name, pieces in bundle.files.items()
+        }
+        former.remove_all_but(written)
+        former.spare(MANIFEST, "")
         manifest = {
             "forethought": version("forethought"),
             **bundle.facts,
+            **former.told(),
             "files": {name: vars(file) for name, file in written.items()},
         }
         text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -80,12 +86,15 @@ def write_bundle(bundle: Bundle, folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def _write(path: Path, pieces: Iterable[Piece]) -> WrittenFile:
+def _write(
+    path: Path, pieces: Iterable[Piece], spare: Callable[[str], None] = lambda sha256: None
+) -> WrittenFile:
+    """`spare` is called with the SHA-256 of what is about to replace what lies at `path`."""
     digest, counts = sha256(), Counter[str]()
-    partial = path.with_name(f".{path.name}.{uuid4().hex[:8]}.partial")
+    fresh = path.with_name(f".{path.name}.{uuid4().hex[:8]}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as file:
+        with fresh.open("wb") as file:
             for piece in pieces:
                 content = piece if isinstance(piece, bytes) else _encoded(piece, counts)
                 digest.update(content)
@@ -93,9 +102,10 @@ def _write(path: Path, pieces: Iterable[Piece]) -> WrittenFile:
                 file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        partial.replace(path)
+        spare(digest.hexdigest())
+        fresh.replace(path)
     finally:
-        partial.unlink(missing_ok=True)
+        fresh.unlink(missing_ok=True)
     return WrittenFile(digest.hexdigest(), counts["bytes"], counts["lines"], counts["replaced"])
 
 
