@@ -60,17 +60,20 @@ def replay_of(
         {TOOL: RecordedSearch(Recordings.of(traces), TOOL)},
         dialogue,
         beginnings=tuple(BEGINNINGS.values()),
-        turns=tuple(map(_recorded, turns)),
+        turns=tuple(_recorded(turn) for turn in turns if _kind(turn) in BEGINNINGS),
         is_guided=True,
         fitting=tuple(render_context(turn.trace, turn.index) for turn in others),
     )
 
 
 def _recorded(turn: PickedTurn) -> RecordedTurn:
-    kind = turn.trace.turns[turn.index].actions[0].kind
     return RecordedTurn(
         turn_id(turn.trace.id, turn.index),
         render_context(turn.trace, turn.index),
-        list(BEGINNINGS).index(kind),
+        list(BEGINNINGS).index(_kind(turn)),
         turn.trace.question,
     )
+
+
+def _kind(turn: PickedTurn) -> str:
+    return turn.trace.turns[turn.index].actions[0].kind
