@@ -9,7 +9,7 @@ from ..data.exports.checking import Check, checks_of, read_export
 from ..data.exports.loaders import loader_checks
 from ..data.library import library_hash
 from ..data.store import Store
-from .exporting import require_chat_template, tokenizer_hash, tokenizing_model
+from .tokenizing import require_chat_template, require_eyes, tokenizer_hash, tokenizing_model
 
 Json = dict[str, Any]
 
@@ -27,6 +27,8 @@ def check_export(folder: Path, store: Store | None = None, model: str | None = N
         tokenizer = served.tokenizer
         if exported.shape is not None:
             require_chat_template(served)
+        if exported.manifest.get("pictures", {}).get("files"):
+            require_eyes(served)
         checks += _tokens(exported.folder, tokenizer)
     checks = [
         *checks_of(exported, tokenizer, current),

@@ -79,21 +79,23 @@ def export(
 ) -> None:
     """Write a set for a training run, with a manifest of hashes and of all that was left out."""
     from ..data.exports.conversation import Form
+    from ..data.exports.dialects import dialect
+
+    dialect(to)  # names are looked up before minutes are spent, and before torch is loaded
+    opened = open_existing(store)
+    candidate_set = find_set(opened, name)
     from .exporting import (
         ExportOptions,
         LabelKind,
         context_counter,
         export_set,
-        require_chat_template,
+        require_template_for,
         tokenized_set,
-        tokenizing_model,
     )
     from .importing import pictures_beside
 
-    opened = open_existing(store)
-    candidate_set = find_set(opened, name)
-    if model is not None and prompt is ExportForm.CHAT:
-        require_chat_template(tokenizing_model(model))
+    form = Form(prompt) if prompt else None
+    require_template_for(to, form, model)
     options = ExportOptions(
         include_failures=include_failures,
         include_test=include_test,
@@ -101,7 +103,7 @@ def export(
         budget=context_tokens,
         label=LabelKind(label),
         records=records,
-        form=Form(prompt) if prompt else None,
+        form=form,
         pictures=images or pictures_beside(store),
         seed=seed,
         tokens=tokenized_set(to, candidate_set, model),

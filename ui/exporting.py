@@ -3,16 +3,17 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..data.candidates import CandidateSet
-from ..data.errors import ForethoughtError, ModelUnavailable
+from ..data.errors import ForethoughtError
 from ..data.exports.conversation import Form
 from ..data.exports.dialects import dialect, export
 from ..data.exports.export_inputs import ExportInputs, TokenizedSet
 from ..data.exports.labelled import TurnScope
+from ..data.exports.training_bundle import RECIPES
+from ..data.folder_lock import alone_in
 from ..data.store import Store
 from ..data.traces import Trace, turn_id
 from ..miner.embed import Embedder
@@ -21,10 +22,8 @@ from .chat_prompts import ChatPrompts
 from .comparing import read_records
 from .corpus import Corpus
 from .masking import rules_of
+from .tokenizing import require_chat_template, tokenizer_hash, tokenizing_model
 from .wiring import token_counter
-
-if TYPE_CHECKING:
-    from ..scorer.model import LanguageModel
 
 Json = dict[str, Any]
 CALIBRATION = "raw"  # of the scores by which a model's choice is told
@@ -77,16 +76,27 @@ def export_set(
     embedder: Embedder,
     options: ExportOptions = ExportOptions(),
 ) -> Json:
-    """Writes the set in dialect `to` into `folder`; returns the manifest."""
+    """Writes the set in dialect `to` into `folder`; returns the manifest.
+
+    ForethoughtError where another command writes there, or the options name what is not read.
+    """
+    require_read(to, options)
+    with alone_in(folder):
+        return export(to, _inputs(store, candidate_set, to, embedder, options), folder)
+
+
+def _inputs(
+    store: Store, candidate_set: CandidateSet, to: str, embedder: Embedder, options: ExportOptions
+) -> ExportInputs:
     if not dialect(to).needs_labels:
-        return export(to, ExportInputs(candidate_set, tokens=options.tokens), folder)
+        return ExportInputs(candidate_set, tokens=options.tokens)
     traces: Sequence[Trace] = list(store.traces())
     if options.label is LabelKind.ASSIGNED:
         corpus = Corpus.of(traces, embedder, rules_of(candidate_set))
         traces, labels = corpus.traces, assigned_labels(corpus, candidate_set)
     else:
         labels = recorded_labels(_records(options), candidate_set, options.label)
-    inputs = ExportInputs(
+    return ExportInputs(
         candidate_set=candidate_set,
         traces=traces,
         labels=labels,
@@ -98,19 +108,23 @@ def export_set(
         seed=options.seed,
         allows_findings=options.allows_findings,
     )
-    return export(to, inputs, folder)
+
+
+def require_read(to: str, options: ExportOptions) -> None:
+    """ForethoughtError for records of an audit by which no label would be told."""
+    if options.records is None:
+        return
+    if not dialect(to).needs_labels:
+        raise ForethoughtError(f"--records: {to} has no turns to be labelled; leave it out")
+    if options.label is LabelKind.ASSIGNED:
+        raise ForethoughtError(
+            "--records: labels are assigned by the rule, not by an audit; add --label oracle or selected, or leave it out"
+        )
 
 
 def context_counter(to: str, model: str | None) -> Callable[[str], int] | None:
     """What counts a context's tokens; None for dialects that hold no contexts, which need no model."""
     return token_counter(tokenizing_model(model)) if dialect(to).needs_labels else None
-
-
-def tokenizing_model(path: str | None) -> "LanguageModel":
-    """The packaged SmolLM2, or the model at `path`, as far as tokens go: without its weights."""
-    from ..scorer.engines.served import load_served
-
-    return load_served(path)
 
 
 def tokenized_set(to: str, candidate_set: CandidateSet, path: str | None) -> TokenizedSet | None:
@@ -126,19 +140,11 @@ def tokenized_set(to: str, candidate_set: CandidateSet, path: str | None) -> Tok
     return TokenizedSet(model.name, model.revision, tokenizer_hash(model.tokenizer), ids)
 
 
-def tokenizer_hash(tokenizer: Any) -> str:
-    """SHA-256 of all that it is: of the fast one's own description, else of its vocabulary."""
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    described = backend.to_str() if backend else repr(sorted(tokenizer.get_vocab().items()))
-    return sha256(described.encode("utf-8", "replace")).hexdigest()
-
-
-def require_chat_template(model: "LanguageModel") -> None:
-    """ModelUnavailable for a tokenizer with no chat template, which no trainer could write a chat with."""
-    if not getattr(model.tokenizer, "chat_template", None):
-        raise ModelUnavailable(
-            f"{model.name} has no chat template, so a chat cannot be trained with it; take an instruct model"
-        )
+def require_template_for(to: str, form: Form | None, model: str | None) -> None:
+    """ModelUnavailable where the rows are chats (`form`, or the target's usual one) and the model that is named has no template."""
+    recipe = RECIPES.get(to)
+    if model is not None and recipe is not None and (form or recipe.form) is Form.CHAT:
+        require_chat_template(tokenizing_model(model))
 
 
 def assigned_labels(corpus: Corpus, candidate_set: CandidateSet) -> dict[str, str | None]:

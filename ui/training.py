@@ -11,6 +11,7 @@ from typing import Any
 
 from ..data.candidates import Candidate, CandidateSet
 from ..data.errors import NothingToDo
+from ..data.folder_lock import alone_in
 from ..data.identity import Split
 from ..data.render import render_action, render_thought, worked_example
 from ..data.store import Store
@@ -25,6 +26,7 @@ from .exporting import assigned_labels
 from .held_out import hashed
 from .masking import rules_of
 from .result_file import write_whole
+from .wiring import require_source
 
 Json = dict[str, Any]
 HELD_OUT = 40  # *choose* runs that the curve is of
@@ -56,8 +58,21 @@ def train_set(
 ) -> Json:
     """Teaches the plan's model into `out`; the report, with the curve and the model's place.
 
-    NothingToDo where no run has a labelled turn.
+    NothingToDo where no run has a labelled turn; NotFound for a source that has none; ForethoughtError where another command writes into `out`.
     """
+    require_source(store, plan.source)
+    with alone_in(out):
+        return _train_alone(store, candidate_set, embedder, plan, out, progress)
+
+
+def _train_alone(
+    store: Store,
+    candidate_set: CandidateSet,
+    embedder: Embedder,
+    plan: TrainingPlan,
+    out: Path,
+    progress: Callable[[int, int], None],
+) -> Json:
     runs = runs_of(store, candidate_set, embedder, plan.source)
     served = load_served(plan.model)
     texts = [candidate.text for candidate in candidate_set.active]

@@ -12,7 +12,7 @@ from ..data.store import DEFAULT
 from . import terminal
 from .command_options import AsJson, EmbedderPath, Model, Seed, SetName, StoreUrl
 from .terminal import OUT, plain, print_json
-from .wiring import find_set, make_embedder, open_existing
+from .wiring import find_set, make_embedder, open_existing, require_source
 
 training_app = typer.Typer()
 
@@ -47,13 +47,14 @@ def train(
     as_json: AsJson = False,
 ) -> None:
     """Teach a small model to select from a set: SSR's supervised objective over the store's labelled runs."""
+    opened = open_existing(store)
+    candidate_set = find_set(opened, name)
+    require_source(opened, source)
     from ..scorer.training.teaching import Schedule
     from .training import TrainingPlan, train_set
 
     schedule = Schedule(epochs, group, rate, weight, seed=seed, looks=looks)
     plan = TrainingPlan(model, schedule, limit or None, budget, source, thinking)
-    opened = open_existing(store)
-    candidate_set = find_set(opened, name)
     with terminal.bar("train", quiet=as_json) as progress:
         report = train_set(opened, candidate_set, make_embedder(embedder), plan, out, progress)
     if as_json:

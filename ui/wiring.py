@@ -177,3 +177,11 @@ def find_set(store: Store | None, name: str) -> CandidateSet:
     raise NotFound(
         f"no candidate set {name!r}: no such file, and no stored or built-in one ({known})"
     )
+
+
+def require_source(store: Store, source: str | None) -> None:
+    """NotFound for the name of a collection that the store has no traces of; None names all."""
+    stored = store.sources()
+    if source is not None and source not in stored:
+        known = ", ".join(stored) or "none; import some traces"
+        raise NotFound(f"no traces of source {source!r}; there are: {known}")

@@ -1,16 +1,22 @@
 """`forethought export` and `export-check` as scripts see them: whose labels, which tokenizer, what has changed since."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
+from embedders import HashingEmbedder
 from runs import runs
 from tiny_chat import write_tiny_chat
 
 from forethought.data.candidates import CandidateSet, written
+from forethought.data.errors import ForethoughtError
 from forethought.data.store import Store
 from forethought.data.traces import Action, Trace, Turn
 from forethought.ui.chat_prompts import ChatPrompts
 from forethought.ui.cli import main
+from forethought.ui.exporting import export_set
 
 SEARCH = written("I should look it up.", ["search"])
 ANSWER = written("I know enough now.", ["answer"])
@@ -129,9 +135,11 @@ def test_a_tokenizer_without_a_chat_template_is_refused(call, url, exported, tmp
     for told in (
         call("export-check", exported, "--model", model),
         call(*asked, "--model", model, "--prompt", "chat"),
+        call(*asked, "--model", model),  # whose rows are chats unless asked otherwise
     ):
         assert told[0] == 2 and "no chat template" in told[2]
     assert not (tmp_path / "no").exists()
+    assert call(*asked, "--model", model, "--prompt", "plain", "--include-test")[0] == 0
 
 
 def test_a_set_that_changed_after_its_export_is_told(call, url, exported):
@@ -168,6 +176,79 @@ def test_a_table_for_people_names_what_is_wrong(call, url, exported):
 
     assert code == 1
     assert "was changed since" in out and "not ok" in out and "not checked: " in out
+
+
+class Meanwhile(HashingEmbedder):
+    """Calls for something else when the first text is to be embedded."""
+
+    def __init__(self, act):
+        self.act = act
+
+    def embed(self, texts):
+        act, self.act = self.act, lambda: None
+        act()
+        return super().embed(texts)
+
+
+def test_a_second_export_into_the_folder_is_told_and_the_first_goes_on(url, tmp_path):
+    store, told = Store.open(url), []
+
+    def export_too():
+        for to in ("swift", "csv"):
+            with pytest.raises(ForethoughtError, match="out: another .* writes there") as error:
+                export_set(store, SET, to, tmp_path / "out", HashingEmbedder())
+            told.append(str(error.value))
+        export_set(store, SET, "swift", tmp_path / "elsewhere", HashingEmbedder())
+
+    manifest = export_set(store, SET, "trl-sft", tmp_path / "out", Meanwhile(export_too))
+
+    assert len(told) == 2
+    left = {path.name for path in (tmp_path / "out").iterdir()}
+    assert left == {*manifest["files"], "manifest.json"}
+
+
+def test_records_that_no_label_would_be_told_by_are_named(call, url, records, tmp_path):
+    asked = ("--out", tmp_path / "out", "--store", url)
+    for path in (records, tmp_path / "nofile"):
+        for to, why in (("swift", "assigned by the rule"), ("csv", "no turns to be labelled")):
+            code, _, err = call("export", "moves", "--to", to, *asked, "--records", path)
+            assert code == 2 and why in err and len(err.splitlines()) == 1
+    labelled = ("--label", "oracle", "--records", tmp_path / "nofile")
+    code, _, err = call("export", "moves", "--to", "swift", *asked, *labelled)
+    assert code == 2 and "nofile" in err
+    assert not (tmp_path / "out").exists()
+
+
+MISTAKEN = {
+    "candidate set": ("export", "nosuch", "--to", "swift", "--out", "out"),
+    "export format": ("export", "moves", "--to", "nosuch", "--out", "out"),
+    "set to train on": ("train", "nosuch"),
+    "source": ("train", "moves", "--source", "nosuch"),
+    "folder": ("export-check", "nosuch"),
+}
+PROGRAM = """
+import json, sys
+from forethought.ui.cli import main
+sys.argv = ["forethought", *json.loads(sys.argv[1])]
+try:
+    main()
+except SystemExit as end:
+    print(end.code, "torch" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("arguments", MISTAKEN.values(), ids=MISTAKEN)
+def test_a_mistaken_name_is_told_before_torch_is_loaded(arguments, url, tmp_path):
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM, json.dumps(arguments)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"FORETHOUGHT_STORE": str(url)},
+    )
+
+    assert found.stdout.split() == ["2", "False"]
+    assert "nosuch" in found.stderr and len(found.stderr.splitlines()) == 1
 
 
 def tooled(source: str, name: str, arguments: dict) -> Trace:

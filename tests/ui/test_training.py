@@ -8,7 +8,7 @@ from embedders import HashingEmbedder
 from runs import runs
 from tiny_folders import save_folder
 
-from forethought.data.errors import ForethoughtError, ModelUnavailable, NothingToDo
+from forethought.data.errors import ForethoughtError, ModelUnavailable, NotFound, NothingToDo
 from forethought.data.identity import Split, candidate_id
 from forethought.data.store import Store
 from forethought.data.traces import Outcome
@@ -92,3 +92,31 @@ def test_what_cannot_be_taught_is_one_line(store, tiny, tmp_path):
         train_set(store, nothing, HashingEmbedder(), plan("nowhere/at all"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
     assert candidate_id(TEXTS[0][0]) == nothing.active[0].id
+
+
+def test_a_second_training_into_the_folder_is_told_and_the_first_goes_on(store, tiny, tmp_path):
+    told = []
+
+    def meanwhile(done, total):
+        with pytest.raises(ForethoughtError, match="out: another .* writes there") as error:
+            train_set(store, SET, HashingEmbedder(), plan(tiny, limit=5), tmp_path / "out")
+        told.append(str(error.value))
+
+    together = train_set(store, SET, HashingEmbedder(), plan(tiny), tmp_path / "out", meanwhile)
+    alone = train_set(store, SET, HashingEmbedder(), plan(tiny), tmp_path / "alone")
+
+    assert told
+    assert together["curve"] == alone["curve"]
+    left = {path.name for path in (tmp_path / "out").iterdir()}
+    assert left == {"training.json", "curve.jsonl", "model", "checkpoint"}
+
+
+def test_a_source_that_is_not_there_and_a_file_for_a_folder_are_told_by_name(store, tiny, tmp_path):
+    with pytest.raises(NotFound, match="no traces of source 'nosuch'; there are: bridges"):
+        train_set(store, SET, HashingEmbedder(), plan(tiny, source="nosuch"), tmp_path / "out")
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(ForethoughtError, match="file: is a file; choose another --out"):
+        train_set(store, SET, HashingEmbedder(), plan(tiny), tmp_path / "file")
+
+    assert (tmp_path / "file").read_text() == "kept"
+    assert not (tmp_path / "out").exists()
