@@ -34,6 +34,7 @@ from forethought.scorer.metrics import Estimate
 from forethought.scorer.model import LanguageModel, load_model
 from forethought.scorer.routing.proactive.probe import Probe, fit_probe, write_probe
 from forethought.scorer.routing.proactive.rating import JOINT, OWN, rate
+from forethought.scorer.routing.proactive.rating_groups import grouped
 from forethought.scorer.routing.proactive.rating_lessons import rating_lessons
 from forethought.scorer.routing.proactive.recorded import (
     RecordedArms,
@@ -94,6 +95,12 @@ def main() -> None:
     table.add_argument("--mine", type=int, default=400)
     table.add_argument("--choose", type=int, default=200)
     table.add_argument("--test", type=int, default=1000)
+    table.add_argument(
+        "--by",
+        choices=("outcomes", "groups"),
+        default="outcomes",
+        help="ratings taught by the level that was earned, or by reinforcement in groups of 8",
+    )
     table.add_argument("--epochs", type=int, default=1)
     table.add_argument("--rate", type=float, default=1e-4)
     table.set_defaults(run=over_table)
@@ -120,9 +127,9 @@ def over_table(arguments: argparse.Namespace) -> None:
     teach(asked, arguments)
     taught = {
         split: kept(
-            arguments.out / f"taught-{split}.npz",
+            arguments.out / f"taught-{arguments.by}-{split}.npz",
             lambda own=asked[split]: ratings_of(
-                load_model(str(arguments.out / "training" / MODEL)), own.questions
+                load_model(str(training_of(arguments) / MODEL)), own.questions
             ),
         )
         for split in (Split.CHOOSE, Split.TEST)
@@ -211,9 +218,13 @@ def ratings_of(model: LanguageModel, questions: Sequence[str]) -> Mapping[str, n
     }
 
 
+def training_of(arguments: argparse.Namespace) -> Path:
+    return Path(arguments.out / f"training-{arguments.by}")
+
+
 def teach(asked: Mapping[Split, Asked], arguments: argparse.Namespace) -> None:
     """The packaged model's ratings by the outcomes of *mine* questions; the curve is of *choose*."""
-    folder = arguments.out / "training"
+    folder = training_of(arguments)
     if (folder / MODEL / "config.json").exists():
         return
     found, served = trainable(), load_model()
@@ -226,6 +237,8 @@ def teach(asked: Mapping[Split, Asked], arguments: argparse.Namespace) -> None:
         )
         for split in (Split.MINE, Split.CHOOSE)
     )
+    if arguments.by == "groups":
+        mine = grouped(mine, asked[Split.MINE].arms.success.tolist())
     plan = Schedule(epochs=arguments.epochs, group=8, rate=arguments.rate, looks=2)
     started = time.perf_counter()
     training = Training(found.network, mine, choose[:60], plan, folder, "ratings")

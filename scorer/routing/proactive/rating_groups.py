@@ -9,13 +9,15 @@ Ratings and runs are apart: a mean and a weight each.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from hashlib import blake2b
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ...training.objectives import Policy, Terms, gains, policy_loss
+from ...training.objectives import Policy, SftLoss, Terms, advantages, gains, policy_loss
+from .rating_lessons import RatedPlace, RatingLesson, rating_log_q
 
 SAME = 1e-9  # by which scores of a group may differ and be the same
 
@@ -91,3 +93,59 @@ def group_loss(
     ]
     loss = -weights.rating * torch.stack(rated).mean()
     return loss + weights.reasoning * torch.stack(reasoned).mean() if reasoned else loss
+
+
+class RatingGroup(NamedTuple):
+    """A context whose outcome is recorded, so that ratings are learnt without playing: a group is drawn from what the network says now.
+
+    `successes` (decisions,) in 0..1 are what came of it. What is drawn depends on the network, the context and `seed` alone, so a training that
+    goes on draws what an unbroken one would.
+    """
+
+    trunk: tuple[int, ...]
+    decisions: tuple[RatedPlace, ...]
+    successes: tuple[float, ...]
+    size: int = 8
+    policy: Policy = Policy()
+    seed: int = 0
+
+    def loss(self, network: Any, weight: float, alpha: float, tau: float) -> SftLoss:
+        """As any lesson's, a sum over its decisions; `selection` and `taken` are of the levels that were earned."""
+        del weight, alpha, tau
+        chances = rating_log_q(network, self.trunk, self.decisions)
+        draws = self._draws()
+        losses = [
+            self._group_loss(*own) for own in zip(chances, draws, self.successes, strict=True)
+        ]
+        told = list(zip(chances, self.decisions, strict=True))
+        return SftLoss(
+            torch.stack(losses).sum(),
+            -torch.stack([q[one.earned] for q, one in told]).sum().detach(),
+            torch.zeros(()),
+            tuple(int(q.argmax()) == one.earned for q, one in told),
+        )
+
+    def _group_loss(self, log_q: Tensor, draws: np.ndarray, success: float) -> Tensor:
+        """Of one decision's `log_q` (levels,), at `draws` (size,) in 0..1."""
+        limits = log_q.detach().double().exp().cumsum(0).numpy(force=True)
+        drawn = np.minimum(np.searchsorted(limits, draws, side="right"), len(limits) - 1)
+        found = with_replacement(drawn.tolist(), level_scores([success] * self.size, len(limits)))
+        new = log_q[torch.as_tensor(found.levels, device=log_q.device)]
+        ratings = Terms(new, new.detach())
+        return group_loss(self.policy, ratings, advantages(found.scores.tolist()), [], new[:0])
+
+    def _draws(self) -> np.ndarray:
+        """(decisions, size) in 0..1."""
+        told = blake2b(f"{self.seed}:{self.trunk}".encode(), digest_size=8).digest()
+        draw = np.random.default_rng(int.from_bytes(told, "big"))
+        return draw.random((len(self.decisions), self.size))
+
+
+def grouped(
+    lessons: Sequence[RatingLesson], successes: Sequence[Sequence[float]], **options: Any
+) -> list[RatingGroup]:
+    """The same contexts, learnt in groups; `successes` are those that the lessons were made of."""
+    return [
+        RatingGroup(lesson.trunk, lesson.decisions, tuple(found), **options)
+        for lesson, found in zip(lessons, successes, strict=True)
+    ]

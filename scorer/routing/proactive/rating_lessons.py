@@ -77,10 +77,20 @@ def rating_lessons(
 
     ForethoughtError for an empty context, which nothing can be rated after.
     """
+    trunks = [model.encode(context) for context in contexts]
+    return lessons_after(model, scales, trunks, successes)
+
+
+def lessons_after(
+    model: LanguageModel,
+    scales: Sequence[Scale],
+    trunks: Sequence[Sequence[int]],
+    successes: Sequence[Sequence[float]],
+) -> list[RatingLesson]:
+    """The same after the tokens of contexts."""
     sets = [scale.compiled(model).ids for scale in scales]
     return [
-        _lesson(tuple(model.encode(context)), sets, found)
-        for context, found in zip(contexts, successes, strict=True)
+        _lesson(tuple(trunk), sets, found) for trunk, found in zip(trunks, successes, strict=True)
     ]
 
 

@@ -1,5 +1,6 @@
 """Group-relative ratings against formulas over plain numbers: when a score is replaced, by what, and what is then the loss."""
 
+import copy
 import math
 
 import numpy as np
@@ -7,15 +8,20 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_models import tiny_model, tiny_network
 
+from forethought.scorer.routing.proactive.rating import OWN, Scale
 from forethought.scorer.routing.proactive.rating_groups import (
     Run,
     TaskWeights,
     group_loss,
+    grouped,
     level_scores,
     with_replacement,
 )
+from forethought.scorer.routing.proactive.rating_lessons import rating_lessons, rating_log_q
 from forethought.scorer.training.objectives import Policy, Surrogate, Terms, advantages
+from forethought.scorer.training.teaching import Schedule, Training
 
 
 @st.composite
@@ -104,3 +110,52 @@ def test_a_step_down_the_loss_raises_the_rating_that_scores(surrogate):
     loss.backward()
 
     assert logits.grad[1] < 0 < logits.grad[0]
+
+
+def named(number, successes):
+    texts = [f"Question: {'sum' if n % 2 else 'name'} {n}?\n" for n in range(number)]
+    told = [successes(n) for n in range(number)]
+    return rating_lessons(tiny_model(), [OWN], texts, told), told
+
+
+@pytest.mark.parametrize("surrogate", list(Surrogate))
+def test_ratings_are_learnt_in_groups_from_recorded_outcomes(tmp_path, surrogate):
+    """Who asks for a sum succeeds, who asks for a name fails; told of other questions."""
+    lessons, told = named(24, lambda n: [float(n % 2)])
+    plan = Schedule(epochs=10, group=4, rate=3e-3, looks=2)
+    network = copy.deepcopy(tiny_network())
+    learnt = grouped(lessons[:16], told[:16], size=6, policy=Policy(surrogate))
+    curve = Training(network, learnt, lessons[16:], plan, tmp_path).run()
+
+    assert curve[-1]["taken"] == 1.0
+    assert curve[-1]["selection"] < 0.8 * curve[0]["selection"]
+
+
+def test_outcomes_that_are_nearest_to_no_level_teach_nothing():
+    """Half a success scores the same on both levels."""
+    (lesson,) = named(1, lambda n: [0.5])[0]
+    (group,) = grouped([lesson], [[0.5]])
+    network = copy.deepcopy(tiny_network())
+    group.loss(network, 1.0, 1.0, 1.0).loss.backward()
+
+    assert all(not parameter.grad.any() for parameter in network.parameters())
+
+
+def test_the_same_is_drawn_again_and_by_another_seed_something_else():
+    scales = [Scale(("It is a.", "It is b.")), Scale(("It is c.", "It is d."))]  # nearly as likely
+    (lesson,) = rating_lessons(tiny_model(), scales, ["Question: Who?\n"], [[1, 0]])
+    slopes = []
+    for seed in (0, 0, 1, 2, 3):
+        (group,) = grouped([lesson], [[1.0, 0.0]], size=5, seed=seed)
+        network = copy.deepcopy(tiny_network())
+        found = group.loss(network, 1.0, 1.0, 1.0)
+        found.loss.backward()
+        slopes.append(torch.cat([one.grad.flatten() for one in network.parameters()]))
+        with torch.no_grad():
+            chances = rating_log_q(network, lesson.trunk, lesson.decisions)
+        earned = [q[one.earned] for q, one in zip(chances, lesson.decisions, strict=True)]
+        assert float(found.selection) == pytest.approx(-float(sum(earned)), abs=1e-5)
+        assert found.loss.item() == pytest.approx(0, abs=1e-6), "advantages add up to nothing"
+
+    assert torch.equal(slopes[0], slopes[1])
+    assert any(not torch.equal(slopes[0], other) for other in slopes[2:])
