@@ -1,6 +1,7 @@
 """What goes along with rows: configuration that names them, and rewards that count what a run did."""
 
 import json
+import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -34,6 +35,32 @@ def test_a_configuration_names_the_rows_and_is_named_by_its_readme(path):
 
     assert path.name in (path.parent / "README.md").read_text("utf-8")
     assert "train.jsonl" in said or "forethought_turns" in said
+
+
+ROOT = Path(readme.__file__).parents[2]
+READMES = sorted(path for place in readme.PLACES for path in place.glob("*/README.md"))
+TOLD = {path: path.read_text("utf-8") for path in READMES}
+
+
+def test_what_is_to_be_installed_is_the_version_that_was_run():
+    pinned = (ROOT / "requirements.txt").read_text("utf-8")
+    tried = (ROOT / "docs" / "export.md").read_text("utf-8").lower().replace("-", "")
+    for path, text in TOLD.items():
+        for named in re.findall(r"pip install ([^`)\s]+)", text):
+            if named == "'/path/to/FORETHOUGHT[train]'":  # a checkout, since no index has it
+                continue
+            package, version = re.fullmatch(r"'([\w-]+)==([\d.]+)'", named).groups()
+            assert f"{package.replace('-', '')} {version}" in tried, path
+            assert package != "trl" or f"\n{package}=={version}\n" in pinned
+
+
+@pytest.mark.parametrize("target", sorted(SHAPES))
+def test_each_way_to_train_in_a_folder_leaves_its_model_in_one_of_its_own(target):
+    files = [path for place in readme.PLACES for path in sorted((place / target).glob("*"))]
+    texts = [path.read_text("utf-8") for path in files if path.suffix in (".md", ".yaml")]
+    named = [one for text in texts for one in re.findall(r"output_dir:? (\S+)", text)]
+
+    assert len(named) == len(set(named)), named
 
 
 def test_what_lies_beside_a_targets_readmes_goes_along_and_they_become_one(tmp_path, monkeypatch):

@@ -1,19 +1,21 @@
 """Reinforces a model that selects from this export's set: GRPO with the selector, a thought one decision, in TRL's trainer.
 
-pip install 'forethought[train]'
-python select_grpo.py --config select.yaml --model MODEL
+python select_grpo.py --config select.yaml --model MODEL    # where Forethought and TRL 1.16 are installed: README.md
 """
 
-import json
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from datasets import load_dataset
-from rewards import same_kind
-from transformers import AutoModelForCausalLM, AutoTokenizer
-from trl import GRPOConfig, TrlParser
+try:
+    from rewards import same_kind
+    from trl import GRPOConfig
 
-from forethought.scorer.training.trl_trainers import SelectorGRPOTrainer
+    from forethought.scorer.training.exported import asked_for, read_export, read_model, run
+    from forethought.scorer.training.trl_trainers import SelectorGRPOTrainer
+except ImportError as error:
+    print(f"select_grpo.py: {error}; README.md says what to install", file=sys.stderr)
+    sys.exit(2)
 
 HERE = Path(__file__).parent
 
@@ -29,16 +31,16 @@ class Selecting:
 
 
 def main() -> None:
-    own, config = TrlParser((Selecting, GRPOConfig)).parse_args_and_config()
-    library = json.loads((HERE / "reasoning_library.json").read_text("utf-8"))
-    rows = load_dataset("json", data_files=str(HERE / "train.jsonl"), split="train")
+    own, config = asked_for(Selecting, GRPOConfig)
+    exported = read_export(HERE)
+    taught = read_model(own.model)
     trainer = SelectorGRPOTrainer(
-        AutoModelForCausalLM.from_pretrained(own.model),
+        taught.network,
         same_kind,
         config,
-        train_dataset=rows,
-        processing_class=AutoTokenizer.from_pretrained(own.model),
-        library=[entry["text"] for entry in library["entries"].values()],
+        train_dataset=exported.rows,
+        processing_class=taught.tokenizer,
+        library=exported.texts,
         gamma=own.gamma,
         alpha=own.alpha,
         tau=own.tau,
@@ -48,4 +50,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

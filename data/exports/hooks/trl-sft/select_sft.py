@@ -1,18 +1,20 @@
 """Teaches a model to select from this export's set: SSR's supervised objective, a thought one decision, in TRL's trainer.
 
-pip install 'forethought[train]'
-python select_sft.py --config select.yaml --model MODEL
+python select_sft.py --config select.yaml --model MODEL    # where Forethought and TRL 1.16 are installed: README.md
 """
 
-import json
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from datasets import load_dataset
-from transformers import AutoModelForCausalLM, AutoTokenizer
-from trl import SFTConfig, TrlParser
+try:
+    from trl import SFTConfig
 
-from forethought.scorer.training.trl_trainers import SelectorSFTTrainer
+    from forethought.scorer.training.exported import asked_for, read_export, read_model, run
+    from forethought.scorer.training.trl_trainers import SelectorSFTTrainer
+except ImportError as error:
+    print(f"select_sft.py: {error}; README.md says what to install", file=sys.stderr)
+    sys.exit(2)
 
 HERE = Path(__file__).parent
 
@@ -28,15 +30,15 @@ class Selecting:
 
 
 def main() -> None:
-    own, config = TrlParser((Selecting, SFTConfig)).parse_args_and_config()
-    library = json.loads((HERE / "reasoning_library.json").read_text("utf-8"))
-    rows = load_dataset("json", data_files=str(HERE / "train.jsonl"), split="train")
+    own, config = asked_for(Selecting, SFTConfig)
+    exported = read_export(HERE)
+    taught = read_model(own.model)
     trainer = SelectorSFTTrainer(
-        AutoModelForCausalLM.from_pretrained(own.model),
+        taught.network,
         config,
-        train_dataset=rows,
-        processing_class=AutoTokenizer.from_pretrained(own.model),
-        library=[entry["text"] for entry in library["entries"].values()],
+        train_dataset=exported.rows,
+        processing_class=taught.tokenizer,
+        library=exported.texts,
         weight=own.weight,
         alpha=own.alpha,
         tau=own.tau,
@@ -46,4 +48,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)
