@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..data.candidates import CandidateSet
+from ..data.exports.readme import not_shown_line
 from ..data.library import library_hash
 from ..data.traces import Trace
 from . import progress_file
@@ -272,7 +273,10 @@ def show_export(manifest: Json, folder: Path, *, as_json: bool) -> None:
     _show_former(manifest.get("before", {}))
     if "rows" in manifest:
         left = ", ".join(f"{n} {why}" for why, n in manifest["left_out"].items()) or "nothing"
-        OUT.print(f"{manifest['rows']} rows; left out: {left}")
+        told = "" if left == "nothing" else " (README.md says what that means)"
+        OUT.print(f"{manifest['rows']} rows; left out: {left}{told}")
+        if unseen := not_shown_line(manifest):
+            OUT.print(plain(unseen))
     if repairs := manifest.get("repairs"):
         OUT.print(plain("repaired: " + ", ".join(f"{n} {what}" for what, n in repairs.items())))
     if manifest.get("findings", {}).get("total"):

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .licences import UNKNOWN
-from .readme import listed, source_line
+from .readme import left_out_line, listed, not_shown_line, source_line
 
 SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -51,7 +51,11 @@ turn's own thought. An agent selects such a thought by its likelihood instead of
 
 {listed(map(source_line, facts["sources"]))}
 
-Turns that were left out: {", ".join(f"{n} {why}" for why, n in facts["left_out"].items()) or "none"}.
+## What was left out
+
+{listed(map(left_out_line, facts["left_out"].items()))}
+
+{not_shown_line(facts)}
 """
 
 

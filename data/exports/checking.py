@@ -73,6 +73,8 @@ def read_export(folder: Path) -> Exported:
         raise NotFound(f"{folder}: no {MANIFEST} there; name the folder of an export") from error
     except ValueError as error:
         raise ForethoughtError(f"{folder / MANIFEST} is no JSON ({error}); export again") from error
+    if not _is_manifest(manifest):
+        raise ForethoughtError(f"{folder / MANIFEST} is no export's; name the folder of an export")
     tables: dict[str, list[Row]] = {}
     unread: dict[str, str] = {}
     for name in _tables_of(manifest):
@@ -100,6 +102,15 @@ def checks_of(
         _template(exported, shape, tokenizer),
     ]
     return checks
+
+
+def _is_manifest(told: Any) -> bool:
+    """Whether it has the parts that are looked at, in their kinds."""
+    if not isinstance(told, dict) or not isinstance(told.get("files"), dict):
+        return False
+    parts = [told.get(name, {}) for name in ("set", "tables", "pictures")]
+    is_sound = all(isinstance(one, dict) for one in [*parts, *told["files"].values()])
+    return is_sound and isinstance(told.get("set", {}).get("hash", ""), str)
 
 
 def _tables_of(manifest: Mapping[str, Any]) -> list[str]:

@@ -34,6 +34,29 @@ class LeftOut(StrEnum):
     NO_ANSWER = "no known answer"
     SAME_QUESTION = "question already there"
 
+    @property
+    def meaning(self) -> str:
+        """In more words."""
+        return MEANINGS[self]
+
+
+MEANINGS = {
+    LeftOut.FAILURE: "the run failed",
+    LeftOut.TEST: "its question is for audits alone",
+    LeftOut.NOT_PLAIN: "several thoughts or actions, none, or a thought that breaks off",
+    LeftOut.NO_LABEL: "no candidate stands for its thought",
+    LeftOut.NOT_IN_SET: "its candidate is rejected, or no longer in the set",
+    LeftOut.UNEXPECTED: "its candidate announces another action",
+    LeftOut.NOT_FINITE: "it, or a turn before it, has a number that JSON does not know",
+    LeftOut.NO_PICTURE: "a picture that it has seen is damaged, or was not kept",
+    LeftOut.UNREAD: "it has seen pictures, and this trainer reads none",
+    LeftOut.TOO_LONG: "over the budget without any observation",
+    LeftOut.BEHIND: "to be trained, it would have that turn trained, too",
+    LeftOut.NO_OTHER: "there is none to compare with",
+    LeftOut.NO_ANSWER: "the run did not end well, or in no answer",
+    LeftOut.SAME_QUESTION: "its answer stands in the row of another run",
+}
+
 
 @dataclass(frozen=True)
 class TurnScope:
@@ -66,7 +89,7 @@ class LabelledTrace:
 class LabelledTraces:
     """The traces with at least one label; `left_out` counts all other turns, `sources` all traces given, by source.
 
-    `admitted` are the traces that are let in, with a label or none; `closed` counts the other traces, `files` names all by source.
+    `admitted` are the traces that are let in, with a label or none; `closed` counts the other traces.
     """
 
     traces: Sequence[LabelledTrace]
@@ -74,7 +97,6 @@ class LabelledTraces:
     admitted: list[Trace] = field(default_factory=list)
     closed: Counter[LeftOut] = field(default_factory=Counter)
     sources: Counter[str] = field(default_factory=Counter)
-    files: dict[str, set[str]] = field(default_factory=dict)
 
     @property
     def num_turns(self) -> int:
@@ -93,7 +115,6 @@ def label_traces(
     result = LabelledTraces(found)
     for trace in traces:
         result.sources[trace.source] += 1
-        result.files.setdefault(trace.source, set()).add(trace.file)
         closed = _closed(trace, scope)
         if closed is not None:
             result.closed[closed] += 1

@@ -3,9 +3,11 @@
 Known are the files that ship with Forethought (NOTICE). Of any other source only its user can know.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import PurePath
 from typing import NamedTuple
+
+from ..traces import Trace
 
 UNKNOWN = "unknown"
 
@@ -36,12 +38,13 @@ def licence_of(files: Iterable[str]) -> Licence:
     return known.pop() if len(known) == 1 else ELSEWHERE
 
 
-def sources_json(
-    counts: Mapping[str, int], files: Mapping[str, Iterable[str]]
-) -> list[dict[str, object]]:
-    """Each source with its traces and its licence, by name."""
-    told = {source: licence_of(files[source]) for source in sorted(counts)}
+def sources_json(traces: Iterable[Trace]) -> list[dict[str, object]]:
+    """Each source of these traces, by name: how many they are, and their licence."""
+    found: dict[str, list[str]] = {}
+    for trace in traces:
+        found.setdefault(trace.source, []).append(trace.file)
+    told = {source: licence_of(files) for source, files in sorted(found.items())}
     return [
-        {"source": source, "traces": counts[source], "licence": one.name, "terms": one.terms}
+        {"source": source, "traces": len(found[source]), "licence": one.name, "terms": one.terms}
         for source, one in told.items()
     ]

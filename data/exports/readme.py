@@ -9,7 +9,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from .row_shape import RowShape
+from .labelled import LeftOut
+from .row_shape import SHAPES, Pictures, RowShape
 
 HERE = Path(__file__).parent
 README = "README.md"
@@ -31,7 +32,7 @@ $columns. `manifest.json` has the hash of every file; `forethought export-check 
 ## What was left out
 
 $left_out
-
+$not_shown
 ## Where it comes from
 
 $sources
@@ -64,9 +65,28 @@ def readme(target: str, shape: RowShape, facts: Mapping[str, Any], columns: Iter
         loss=f"{shape.loss[:1].upper()}{shape.loss[1:]}",
         recipe=written,
         columns=", ".join(f"`{name}`" for name in columns),
-        left_out=listed(f"{count}: {why}" for why, count in facts["left_out"].items()),
+        left_out=listed(map(left_out_line, facts["left_out"].items())),
+        not_shown=f"\n{not_shown_line(facts)}\n" if not_shown_line(facts) else "",
         sources=listed(map(source_line, facts["sources"])),
     )
+
+
+def left_out_line(counted: tuple[str, int]) -> str:
+    """A reason, and what it means."""
+    reason, count = counted
+    return f"{count}: {reason} ({LeftOut(reason).meaning})"
+
+
+def not_shown_line(facts: Mapping[str, Any]) -> str:
+    """What became of pictures that rows have no place for, and what shows them; "" where there are none."""
+    count = facts.get("pictures", {}).get("not_shown")
+    if not count:
+        return ""
+    target = facts["dialect"]
+    again = f"`forethought export {facts['set']['name']} --to {target} --prompt chat` shows them"
+    is_read = SHAPES[target].pictures is not Pictures.NONE
+    how = again if is_read else f"{target} reads none, other targets do"
+    return f"Pictures of these runs that are not shown, since the rows are plain: {count}; {how}."
 
 
 def source_line(source: Mapping[str, Any]) -> str:

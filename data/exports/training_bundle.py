@@ -109,7 +109,7 @@ def _facts(
     splits = Counter(
         row["split"] if "split" in row else row["extra_info"]["split"] for row in made.rows
     )
-    shown = 0 if writing.form is Form.CHAT else _num_pictures(labelled)
+    not_shown = 0 if writing.form is Form.CHAT else made.seen
     return {
         "inputs": {
             "traces": dict(sorted(labelled.sources.items())),
@@ -125,13 +125,9 @@ def _facts(
         "splits": dict(sorted(splits.items())),
         "left_out": dict(sorted(made.left_out.items())),
         "repairs": dict(sorted(made.repairs.items())),
-        "pictures": {"files": len(made.pictures), "not_shown": shown},
-        "sources": sources_json(labelled.sources, labelled.files),
+        "pictures": {"files": len(made.pictures), "not_shown": not_shown},
+        "sources": sources_json(made.traces),
     }
-
-
-def _num_pictures(labelled: LabelledTraces) -> int:
-    return sum(len(turn.images) for one in labelled.traces for turn in one.trace.turns)
 
 
 def _beside(

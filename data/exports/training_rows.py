@@ -36,13 +36,18 @@ class Source:
 
 @dataclass(frozen=True)
 class Made:
-    """Rows, and an account: `turns` is how many labelled turns are in them, `pictures` the names of the files they need."""
+    """Rows, and an account: `turns` is how many labelled turns are in them, `pictures` the names of the files they need.
+
+    `traces` are all that something in the rows comes from; `seen` counts the pictures that were seen before the rows end, shown or not.
+    """
 
     rows: Sequence[Row]
     turns: int
     left_out: Counter[LeftOut]
     repairs: Counter[Repair] = field(default_factory=Counter)
     pictures: Sequence[str] = ()
+    traces: Sequence[Trace] = ()
+    seen: int = 0
 
 
 Maker = Callable[[RowShape, Source], Made]
@@ -101,7 +106,7 @@ def asking(shape: RowShape, source: Source) -> Made:
 def asking_questions(shape: RowShape, source: Source) -> Made:
     """A row a question to which a successful run knows the answer, in verl's words; here traces are counted, not turns."""
     answers: dict[str, list[str]] = {}
-    first: dict[str, Trace] = {}
+    answering: dict[str, list[Trace]] = {}
     left_out = Counter(source.labelled.closed)
     for trace in source.labelled.admitted:
         answer = _answer(trace)
@@ -109,11 +114,11 @@ def asking_questions(shape: RowShape, source: Source) -> Made:
             left_out[LeftOut.NO_ANSWER] += 1
             continue
         key = canonical(trace.question)
-        left_out[LeftOut.SAME_QUESTION] += key in first
-        first.setdefault(key, trace)
+        left_out[LeftOut.SAME_QUESTION] += key in answering
+        answering.setdefault(key, []).append(trace)
         answers.setdefault(key, []).append(answer)
     examples = Examples(left_out=+left_out)
-    for trace in first.values():
+    for trace, *_ in answering.values():
         labelled = LabelledTrace(trace, {})
         asked = source.writing.asked(labelled)
         if isinstance(asked, LeftOut):
@@ -126,7 +131,9 @@ def asking_questions(shape: RowShape, source: Source) -> Made:
         | _reward(one.labelled.trace, answers[canonical(one.labelled.trace.question)], source)
         for one in examples.made
     ]
-    return _made(rows, examples)
+    asked_of = [canonical(one.labelled.trace.question) for one in examples.made]
+    traces = [trace for question in asked_of for trace in answering[question]]
+    return replace(_made(rows, examples), traces=traces)
 
 
 def _reward(trace: Trace, answers: Sequence[str], source: Source) -> Row:
@@ -192,4 +199,28 @@ def _answer(trace: Trace) -> str | None:
 
 
 def _made(rows: Sequence[Row], examples: Examples) -> Made:
-    return Made(rows, examples.num_turns, examples.left_out, examples.repairs, examples.pictures)
+    traces = _traces(examples)
+    return Made(
+        rows,
+        examples.num_turns,
+        examples.left_out,
+        examples.repairs,
+        examples.pictures,
+        list(traces.values()),
+        _seen(examples),
+    )
+
+
+def _seen(examples: Examples) -> int:
+    """Of each trace once, up to its last turn there; where no turn is, up to the agent's first words."""
+    last: dict[str, int] = {}
+    found = _traces(examples)
+    for one in examples.made:
+        id = one.labelled.trace.id
+        last[id] = max(last.get(id, 0), *one.turns, 0)
+    return sum(len(turn.images) for id, at in last.items() for turn in found[id].turns[: at + 1])
+
+
+def _traces(examples: Examples) -> dict[str, Trace]:
+    """By their ids."""
+    return {one.labelled.trace.id: one.labelled.trace for one in examples.made}

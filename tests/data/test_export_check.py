@@ -126,6 +126,19 @@ def test_what_is_no_export_is_told_in_one_line(tmp_path):
         read_export(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [[], {}, {"files": 3}, {"files": {"a": 3}}]
+    + [{"files": {}, name: 3} for name in ("set", "tables", "pictures")]
+    + [{"files": {}, "set": {"hash": 3}}],
+)
+def test_a_manifest_of_something_else_is_told_in_one_line(changed, tmp_path):
+    (tmp_path / "manifest.json").write_text(json.dumps(changed))
+
+    with pytest.raises(ForethoughtError, match="name the folder of an export"):
+        read_export(tmp_path)
+
+
 class Template:
     """A tokenizer that writes messages down one after another, a token a character."""
 

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +17,7 @@ from forethought.data.exports.checking import checks_of, read_export
 from forethought.data.exports.conversation import Form
 from forethought.data.exports.dialects import export
 from forethought.data.exports.export_inputs import ExportInputs
-from forethought.data.exports.labelled import TurnScope
+from forethought.data.exports.labelled import LeftOut, TurnScope
 from forethought.data.exports.row_checks import said_in
 from forethought.data.exports.row_shape import SHAPES, Pictures, Unit
 from forethought.data.formats import read_traces
@@ -281,12 +281,71 @@ def test_plain_rows_are_for_targets_that_mask(tmp_path):
         export("verl-sft", inputs(LONG, form=Form.PLAIN), tmp_path / "b")
 
 
-def test_pictures_that_plain_rows_do_not_show_are_told(tmp_path):
-    one = run(turn("search", "x", images=("a.png", "b.png")))
+@pytest.mark.parametrize("target", sorted(set(TARGETS) - {"verl-sft", "nemo-rl"}))
+def test_pictures_that_plain_rows_do_not_show_are_told(target, tmp_path):
+    one = run(
+        turn("search", "x", images=("a.png", "b.png")),
+        turn("finish", "y", images=("c.png",)),
+    )
+    seen = 2 if target == "verl-rl" else 3  # before the agent says anything; before its last words
 
-    manifest = export("trl-sft", inputs(one, form=None), tmp_path)
+    manifest = export(target, inputs(one, form=Form.PLAIN), tmp_path)
 
-    assert manifest["pictures"] == {"files": 0, "not_shown": 2}
+    assert manifest["pictures"] == {"files": 0, "not_shown": seen}
+    said = (tmp_path / "README.md").read_text("utf-8")
+    assert f"not shown, since the rows are plain: {seen}; " in said
+    how = "openrlhf reads none" if target == "openrlhf" else f"--to {target} --prompt chat` shows"
+    assert how in said
+
+
+def test_pictures_behind_the_last_row_of_a_run_are_not_missed(tmp_path):
+    one = run(turn("search", "x", images=("a.png",)), turn("finish", "y", images=("b.png",)))
+    labels = {turn_id(one.id, 0): SEARCH.id}
+
+    manifest = export("trl-sft", inputs(one, form=None, labels=labels), tmp_path)
+
+    assert manifest["pictures"]["not_shown"] == 1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_sources_are_those_of_the_rows_alone(target, tmp_path):
+    ending = turn("finish", "Z")
+    given = [
+        replace(run(turn("search", "x"), ending), source="ours"),
+        replace(Trace("question 7?", (turn("finish", "no"),), Outcome.FAILURE), source="failed"),
+        replace(Trace("question 8?", (Turn((), ()),), Outcome.SUCCESS), source="silent"),
+    ]
+    labels = {turn_id(given[0].id, 0): SEARCH.id, turn_id(given[0].id, 1): ANSWER.id}
+
+    manifest = export(target, inputs(LONG, traces=given, labels=labels), tmp_path)
+
+    said = (tmp_path / "README.md").read_text("utf-8")
+    assert [one["source"] for one in manifest["sources"]] == ["ours"]
+    assert "ours: 1 traces" in said and "failed:" not in said and "silent:" not in said
+    assert manifest["inputs"]["traces"] == {
+        "failed": 1,
+        "ours": 1,
+        "silent": 1,
+    }  # what was looked at
+
+
+def test_whose_answers_a_question_has_are_its_sources(tmp_path):
+    given = [replace(run(turn("finish", answer)), source=answer) for answer in ("a", "b")]
+
+    manifest = export("verl-rl", inputs(LONG, traces=given), tmp_path)
+
+    assert [one["source"] for one in manifest["sources"]] == ["a", "b"]
+
+
+def test_every_reason_to_leave_a_turn_out_is_explained_where_it_is_told(tmp_path):
+    given = [LONG, Trace("question 7?", (Turn((), ()),), Outcome.SUCCESS)]
+    export("swift", inputs(LONG, traces=given), tmp_path)
+    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text("utf-8")
+
+    said = (tmp_path / "README.md").read_text("utf-8")
+    assert f"1: not plain ({LeftOut.NOT_PLAIN.meaning})" in said
+    for reason in LeftOut:
+        assert f"| `{reason}` | {reason.meaning}" in page
 
 
 @pytest.mark.parametrize("target", TARGETS)

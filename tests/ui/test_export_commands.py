@@ -4,16 +4,18 @@ import json
 import os
 import subprocess
 import sys
+from hashlib import sha256
 
 import pytest
 from embedders import HashingEmbedder
 from runs import runs
 from tiny_chat import write_tiny_chat
+from tiny_folders import save_chatting_folder
 
 from forethought.data.candidates import CandidateSet, written
 from forethought.data.errors import ForethoughtError
 from forethought.data.store import Store
-from forethought.data.traces import Action, Trace, Turn
+from forethought.data.traces import Action, Outcome, Trace, Turn
 from forethought.ui.chat_prompts import ChatPrompts
 from forethought.ui.cli import main
 from forethought.ui.exporting import export_set
@@ -140,6 +142,39 @@ def test_a_tokenizer_without_a_chat_template_is_refused(call, url, exported, tmp
         assert told[0] == 2 and "no chat template" in told[2]
     assert not (tmp_path / "no").exists()
     assert call(*asked, "--model", model, "--prompt", "plain", "--include-test")[0] == 0
+
+
+def seen(url, images) -> str:
+    """A set with a candidate for a run that has seen a picture, kept where an import keeps it."""
+    content = b"\x89PNG\r\n\x1a\n"
+    name = f"{sha256(content).hexdigest()}.png"
+    images.mkdir()
+    (images / name).write_bytes(content)
+    turns = (Turn((SEARCH.text,), (Action("search", {"input": "x"}),), ("found",), (name,)),)
+    Store.open(url).add([Trace("What is on it?", turns, Outcome.SUCCESS, source="seen")])
+    return "moves"
+
+
+@pytest.mark.parametrize("target", ["trl-sft", "trl-dpo", "swift", "axolotl", "verl-sft"])
+def test_rows_with_pictures_are_for_models_that_see(call, url, tmp_path, target):
+    name, images = seen(url, tmp_path / "images"), ("--images", tmp_path / "images")
+    asked = ("--to", target, "--out", tmp_path / "out", "--store", url, "--include-test")
+    assert call("export", name, *asked, *images, "--prompt", "chat")[0] == 0
+
+    check = ("export-check", tmp_path / "out", "--store", url, "--model")
+    code, _, err = call(*check, write_tiny_chat(tmp_path / "model"))
+    assert code == 2 and "reads text alone" in err and len(err.splitlines()) == 1
+    code, out, _ = call(*check, save_chatting_folder(tmp_path / "seeing"), "--json")
+    assert "chat template" in {one["check"] for one in json.loads(out)["checks"]}
+
+
+def test_pictures_that_plain_rows_do_not_show_are_told(call, url, tmp_path):
+    name, images = seen(url, tmp_path / "images"), ("--images", tmp_path / "images")
+    asked = ("--to", "trl-sft", "--out", tmp_path / "out", "--store", url, "--include-test")
+
+    said = " ".join(call("export", name, *asked, *images)[1].split())
+    assert "not shown, since the rows are plain: 1; `forethought export moves" in said
+    assert "not shown" not in call("export", name, *asked, *images, "--prompt", "chat")[1]
 
 
 def test_a_set_that_changed_after_its_export_is_told(call, url, exported):
