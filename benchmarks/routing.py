@@ -10,9 +10,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from forethought.data.identity import Split
+from forethought.scorer.routing.outcome_files import read_outcomes
 from forethought.scorer.routing.utility.contest import Contest, contest, part_of
 from forethought.scorer.routing.utility.latent_router import Example, Settings, area
-from forethought.scorer.routing.utility.outcome_files import read_outcomes
 from forethought.ui.routing import asked
 from forethought.ui.routing_commands import interval
 from forethought.ui.wiring import make_embedder

@@ -26,6 +26,7 @@ try:
     from .curation_commands import candidates_app
     from .export_commands import export_app
     from .mining_commands import mining_app
+    from .rating_commands import rating_app
     from .records_commands import records_app
     from .routing_commands import routing_app
     from .score_options import (
@@ -74,6 +75,7 @@ app.add_typer(bench_app)
 app.add_typer(export_app)
 app.add_typer(mining_app)
 app.add_typer(records_app)
+app.add_typer(rating_app)
 app.add_typer(routing_app)
 app.add_typer(stability_app)
 app.add_typer(training_app)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..miner.embed import Embedder
+from ..scorer.routing.outcome_files import read_outcomes
+from ..scorer.routing.outcomes import Outcomes
 from ..scorer.routing.utility.contest import contest
 from ..scorer.routing.utility.features import Asked
 from ..scorer.routing.utility.latent_router import Example, Settings
-from ..scorer.routing.utility.outcome_files import read_outcomes
-from ..scorer.routing.utility.outcomes import Outcomes
 
 Json = dict[str, Any]
 

@@ -82,12 +82,16 @@ class TurnRecord:
 
 @dataclass(frozen=True)
 class Episode:
-    """A whole run. `answer` where there is one; `detail` says what exactly stopped it."""
+    """A whole run. `answer` where there is one; `detail` says what exactly stopped it; `prompt` are the tokens before the first thought.
+
+    With pictures tokens do not tell what was seen, so there are none.
+    """
 
     turns: tuple[TurnRecord, ...]
     stop: Stop
     answer: str | None = None
     detail: str = ""
+    prompt: tuple[int, ...] = ()
 
 
 class _Shown(NamedTuple):
@@ -142,7 +146,8 @@ class Agent:
             with clock("media"):
                 pictures = prepared(self.model, situation.pictures)
             write(session, self.dialogue.question(situation.question, len(pictures)), pictures)
-            return self._turns(session, situation, seed, clock)
+            prompt = () if pictures else session.ids
+            return replace(self._turns(session, situation, seed, clock), prompt=prompt)
         except PictureMismatch as error:
             return Episode((), Stop.MEDIA_ERROR, detail=str(error))
         except ContextTooLong as error:

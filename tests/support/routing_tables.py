@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from forethought.scorer.routing.outcomes import Outcomes, outcomes_of
 from forethought.scorer.routing.utility.features import Asked
 from forethought.scorer.routing.utility.latent_router import Example
-from forethought.scorer.routing.utility.outcomes import Outcomes, outcomes_of
 
 ARMS = ("large", "middle", "small")
 COSTS = (8.0, 3.0, 1.0)

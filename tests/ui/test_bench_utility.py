@@ -18,11 +18,11 @@ from forethought.data.store import Store
 from forethought.scorer.agent.dialogue import Plain
 from forethought.scorer.agent.episode import Limits
 from forethought.scorer.agent.thinking import Mode
+from forethought.scorer.routing.outcome_files import read_outcomes
 from forethought.scorer.routing.utility.features import Asked
 from forethought.scorer.routing.utility.fitting import Schedule
 from forethought.scorer.routing.utility.latent_router import Example, Settings, train_router
 from forethought.scorer.routing.utility.network import Shape
-from forethought.scorer.routing.utility.outcome_files import read_outcomes
 from forethought.ui.bench.arena import Arena, RecordedTurn
 from forethought.ui.bench.arenas import arenas_of
 from forethought.ui.bench.dispatch import Dispatcher, QuestionRouting

@@ -137,6 +137,7 @@ def record_of(question: Question, episode: Episode) -> Json:
         "stop": episode.stop.value,
         "detail": episode.detail,
         **by_words(answer, question),
+        "prompt": list(episode.prompt),
         "turns": [turn_json(turn) for turn in episode.turns],
     }
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ....data.identity import Split, canonical
 from ...metrics import Estimate, Resampler
+from ..outcomes import InvalidRoutingTable
 from . import baselines
 from .baselines import Known
 from .frontier import (
@@ -28,7 +29,6 @@ from .frontier import (
     rank_score,
 )
 from .latent_router import Example, LatentRouter, Settings, train_router
-from .outcomes import InvalidRoutingTable
 
 Json = dict[str, Any]
 LATENT, BEST_SINGLE = "latent router", "best single"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .outcomes import InvalidRoutingTable
+from ..outcomes import InvalidRoutingTable
 from .wording import Wording, learned
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .outcomes import Outcomes
+from ..outcomes import Outcomes
 
 LAMBDAS = np.concatenate([[0.0], np.logspace(-4, 4, 50)])  # (51,), the published ones
 RANK_WEIGHT = 0.1

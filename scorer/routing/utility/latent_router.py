@@ -16,11 +16,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from ....data.errors import ForethoughtError
+from ..outcomes import InvalidRoutingTable, Outcomes
 from .features import Asked, Encoded, Encoder, Scale, encoder_of
 from .fitting import Lessons, Schedule, teach
 from .frontier import choices, cost_range, frontier, nauc
 from .network import LatentNetwork, Query, Shape
-from .outcomes import InvalidRoutingTable, Outcomes
 from .profiles import Pool, neighbourhoods
 from .wording import Wording
 

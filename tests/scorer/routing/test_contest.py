@@ -7,6 +7,7 @@ import pytest
 from routing_tables import ARMS, example, outcomes
 
 from forethought.data.identity import Split
+from forethought.scorer.routing.outcomes import InvalidRoutingTable
 from forethought.scorer.routing.utility import baselines
 from forethought.scorer.routing.utility.baselines import Known
 from forethought.scorer.routing.utility.contest import BEST_SINGLE, LATENT, contest, part_of
@@ -15,7 +16,6 @@ from forethought.scorer.routing.utility.fitting import Schedule
 from forethought.scorer.routing.utility.frontier import LAMBDAS, choices
 from forethought.scorer.routing.utility.latent_router import Example, Settings
 from forethought.scorer.routing.utility.network import Shape
-from forethought.scorer.routing.utility.outcomes import InvalidRoutingTable
 from forethought.scorer.routing.utility.profiles import Pool
 
 QUICK = Settings(

@@ -7,11 +7,11 @@ import pytest
 from routing_tables import ARMS, COSTS, example
 
 from forethought.data.errors import ForethoughtError
+from forethought.scorer.routing.outcomes import InvalidRoutingTable
 from forethought.scorer.routing.utility.features import Asked
 from forethought.scorer.routing.utility.fitting import Schedule
 from forethought.scorer.routing.utility.latent_router import Settings, load_router, train_router
 from forethought.scorer.routing.utility.network import Shape
-from forethought.scorer.routing.utility.outcomes import InvalidRoutingTable
 
 SMALL = Settings(
     Shape(width=16, query_tokens=2, capsules=3, layers=1, heads=2, dropout=0.0),

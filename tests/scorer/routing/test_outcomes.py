@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from routing_tables import outcomes
 
 from forethought.data.identity import Split
-from forethought.scorer.routing.utility.outcome_files import read_outcomes
-from forethought.scorer.routing.utility.outcomes import InvalidRoutingTable
+from forethought.scorer.routing.outcome_files import read_outcomes
+from forethought.scorer.routing.outcomes import InvalidRoutingTable
 
 HEAD = "sample_id,dataset_idx,question,answer,small_correct,small_cost,large_correct,large_cost"
 

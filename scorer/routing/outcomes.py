@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ....data.errors import ForethoughtError
-from ....data.identity import Split, split_of
+from ...data.errors import ForethoughtError
+from ...data.identity import Split, split_of
 
 
 class InvalidRoutingTable(ForethoughtError):

@@ -43,7 +43,7 @@ class Cell(NamedTuple):
 
 def read_outcomes(paths: Sequence[Path]) -> Outcomes:
     """One wide CSV, or files of records (*.jsonl), or folders that hold such; InvalidRoutingTable where they are none."""
-    files = [file for path in paths for file in _files(path)]
+    files = [file for path in paths for file in files_of(path)]
     records = [file for file in files if file.suffix == ".jsonl"]
     if records and len(records) < len(files):
         raise InvalidRoutingTable(
@@ -58,7 +58,7 @@ def read_outcomes(paths: Sequence[Path]) -> Outcomes:
     return _from_table(files[0])
 
 
-def _files(path: Path) -> list[Path]:
+def files_of(path: Path) -> list[Path]:
     if path.is_dir():
         found = sorted(path.rglob("records.jsonl")) or sorted(path.glob("*.csv"))
     else:
