@@ -74,6 +74,6 @@ def read_probe(path: Path) -> Probe:
             raise ValueError("weights are one row of numbers")
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ForethoughtError(
-            f"{path}: no probe can be read from it ({error}); name a file that benchmarks/proactive.py wrote"
+            f"{path}: no probe can be read from it ({error}); name a file that `forethought ratings` wrote"
         ) from error
     return Probe(weights, bias, str(told.get("model", "")))
