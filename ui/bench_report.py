@@ -53,6 +53,7 @@ def bench_html(report: Json, others: Mapping[str, Json] | None = None) -> str:
         report=report,
         claim=claim(report),
         pooled=part,
+        sent=rows.sent(part),
         parts=rows.parts(report),
         mean=rows.mean_success(report),
         cards=cards(report),

@@ -61,6 +61,14 @@ class ModeRow(NamedTuple):
     arms: Mapping[str, int] = {}  # questions that a router sent, by the mode that played them
 
 
+class Sent(NamedTuple):
+    """What a policy sent where: `counts` of its turns, or of its questions, by the mode or model that they went to."""
+
+    mode: str
+    what: str
+    counts: Mapping[str, int]
+
+
 class Against(NamedTuple):
     """Selecting less another mode, on the questions that both were asked; saved as a share of the other's mean.
 
@@ -133,6 +141,12 @@ def texts(report: Json) -> dict[str, str]:
 def choosing(part: Part) -> list[ModeRow]:
     """The modes that took candidates."""
     return [row for row in part.modes if row.shares]
+
+
+def sent(part: Part) -> list[Sent]:
+    """Of every policy; nothing of modes, which send nothing."""
+    each = [(row.mode, (("turns", row.routes), ("questions", row.arms))) for row in part.modes]
+    return [Sent(mode, what, counts) for mode, told in each for what, counts in told if counts]
 
 
 def modes_of(parts: Iterable[Part]) -> list[str]:

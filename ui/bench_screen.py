@@ -55,6 +55,7 @@ def show(store: Store, preferred: str | None = None) -> None:
     _against(part.against)
     if not part.is_floor:
         _agreements(rows.parts(report))
+    _sent(part)
     _decisions(decisions(report), store)
     _selected(share_table(report))
     _ends(report, part)
@@ -256,6 +257,14 @@ def _selected(shares: ShareTable) -> None:
         wide="candidate",
     )
     st.caption(coverage_told(shares.least_log_z))
+
+
+def _sent(part: Part) -> None:
+    found = rows.sent(part)
+    if not found:
+        return
+    st.header("Where policies sent turns and questions")
+    _table([{"policy": one.mode, "sent": one.what, "to": _counts(one.counts)} for one in found])
 
 
 def _ends(report: Json, part: Part) -> None:

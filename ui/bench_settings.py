@@ -1,9 +1,9 @@
 """What a bench was played with, in words: each setting of its report by a name that needs no code to be read. Draws nothing."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from .bench_rows import NAME_CHARACTERS, TEXT_CHARACTERS
+from .bench_rows import NAME_CHARACTERS, TEXT_CHARACTERS, number
 from .charts import legible, shortened
 
 Json = Mapping[str, Any]
@@ -25,9 +25,28 @@ NAMES = {  # of a plan, and the limits in it, in words
 }
 
 
+class RouterTold(NamedTuple):
+    """What a report tells of the router that sent its questions; empty where none did."""
+
+    name: str = ""
+    withdrawn: tuple[str, ...] = ()
+    trained_on: int = 0
+
+
+def router_told(report: Json) -> RouterTold:
+    found = _mapping(report.get("router"))
+    withdrawn, seen = found.get("withdrawn"), number(found.get("trained_on"))
+    arms = withdrawn if isinstance(withdrawn, list) else ()
+    return RouterTold(
+        shortened(str(found.get("name") or ""), TEXT_CHARACTERS),
+        tuple(shortened(str(arm), NAME_CHARACTERS) for arm in arms),
+        int(seen or 0),
+    )
+
+
 def settings(report: Json) -> dict[str, str]:
     """What was played, with what: name and value of each."""
-    judge = _mapping(report.get("judge"))
+    judge, router = _mapping(report.get("judge")), router_told(report)
     told = {
         "benchmarks": report.get("benchmark"),
         "model": report.get("model"),
@@ -35,6 +54,9 @@ def settings(report: Json) -> dict[str, str]:
         "workers": report.get("workers"),
         "candidates": report.get("candidates"),
         "judge": f"{judge.get('name')}, {judge.get('version')}" if judge else "none",
+        "router": router.name or None,
+        "router's arms not played here": ", ".join(router.withdrawn) or None,
+        "questions the router learned from": router.trained_on or None,
     }
     for key, value in _mapping(report.get("plan")).items():
         for inner, one in _mapping(value).items() or {"": value}.items():

@@ -7,7 +7,8 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from . import bench_rows as rows
-from .bench_rows import Against, Agreement, ModeRow, Part, Told
+from .bench_rows import Against, Agreement, Part, Told
+from .bench_settings import router_told
 from .terminal import OUT, plain, print_json
 
 Json = Mapping[str, Any]
@@ -31,8 +32,8 @@ def show_bench(report: Json, *, as_json: bool) -> None:
         OUT.print(_benchmarks(parts, rows.mean_success(report)))
     for one in every.against:
         _show_against(every.first, one)
-    for row in every.modes:
-        _show_ends(row)
+    _show_ends(every)
+    _show_router(report)
     for part in parts:
         _show_left_out(part)
 
@@ -78,12 +79,21 @@ def _show_against(first: str, one: Against) -> None:
     _say(f"{first} against {one.mode}, {asked}: {', '.join(clauses)}")
 
 
-def _show_ends(row: ModeRow) -> None:
-    _say(f"{row.mode} ends: {_counts(row.stops)}")
-    if row.routes:
-        _say(f"{row.mode} sent turns to: {_counts(row.routes)}")
-    if row.arms:
-        _say(f"{row.mode} sent questions to: {_counts(row.arms)}")
+def _show_ends(part: Part) -> None:
+    for row in part.modes:
+        _say(f"{row.mode} ends: {_counts(row.stops)}")
+    for mode, what, counts in rows.sent(part):
+        _say(f"{mode} sent {what} to: {_counts(counts)}")
+
+
+def _show_router(report: Json) -> None:
+    told = router_told(report)
+    if told.withdrawn:
+        _say(f"the router's arms that cannot be played here: {', '.join(told.withdrawn)}")
+    if told.trained_on:
+        _say(
+            f"the router has learned from {rows.questions(told.trained_on)} of these: no fair test"
+        )
 
 
 def _show_left_out(part: Part) -> None:

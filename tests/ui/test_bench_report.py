@@ -303,6 +303,27 @@ def test_a_size_that_is_the_whole_set_is_told_in_a_line_and_left_out(capsys):
     assert [line.split(" is left out")[0] for line in lines] == ["--size 4", "--size 9"]
 
 
+def test_where_policies_sent_turns_and_questions_is_told_everywhere(capsys):
+    report = bench_report(SET, modes=("select", "think", "margin=0.5", "utility=0.1"))
+    report["modes"]["margin=0.5"]["routes"] = {"select": 30, "hand-over": 7}
+    report["modes"]["utility=0.1"]["arms"] = {"none": 15, "think": 5}
+    report["router"] = {"name": "r.safetensors", "withdrawn": ["nobody"], "trained_on": 3}
+    text, told = text_of(bench_html(report)), settings_of(report)
+    show_bench(report, as_json=False)
+    shown = " ".join(capsys.readouterr().out.split())
+
+    assert "Where policies sent turns and questions" in text
+    for counts in ("select 30, hand-over 7", "none 15, think 5"):
+        assert counts in text
+        assert counts in shown
+    assert "utility=0.1 sent questions to: none 15" in shown
+    assert "nobody" in shown
+    assert "learned from 3 questions of these: no fair test" in shown
+    assert told["router"] == "r.safetensors"
+    assert told["questions the router learned from"] == "3"
+    assert "Where policies sent" not in text_of(bench_html(REPORT))
+
+
 def test_the_file_is_written_and_the_same_report_makes_the_same_page(tmp_path):
     write_bench_report(tmp_path / "out" / "report.html", REPORT, {})
 
