@@ -4,26 +4,40 @@ Every public method is one transaction, `add` one a batch; values go in and valu
 people are in `commands.py`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from sqlalchemy import func, insert
-from sqlmodel import Session, col, select
+from sqlalchemy import func
+from sqlmodel import col, select
 
-from . import candidate_sets, history, integrity, listing, releases, text_search
+from . import (
+    candidate_sets,
+    history,
+    integrity,
+    listing,
+    quarantine,
+    releases,
+    removal,
+    rereading,
+    text_search,
+)
 from .candidates import Candidate, CandidateSet, Release
 from .database import Database
 from .documents import latest, latest_by_key, put_document
 from .errors import NotFound
 from .history import Author, Revision
+from .intake import Added, Intake
 from .listing import CandidateFilter, CandidatesPage, Sort, TraceFilter, TracesPage
+from .quarantine import Quarantined, Unusable
+from .removal import Removed
+from .rereading import Reread, Unread
 from .schema import bring_up_to_date
 from .tables import CandidateRow, QuarantineRow, TraceRow, storable
 from .text_search import ThoughtFilter, ThoughtsPage
-from .trace_rows import outcome_of, trace_columns, trace_value
+from .trace_rows import outcome_of, trace_value
 from .traces import Outcome, Trace
 
 DEFAULT = "forethought.db"
@@ -31,15 +45,6 @@ BATCH = 500  # traces a write unit or a page of reading
 LAST_CHARACTER = "\U0010ffff"  # sorts behind every continuation of an id
 ANY_TRACE, ANY_THOUGHT, ANY_CANDIDATE = TraceFilter(), ThoughtFilter(), CandidateFilter()
 IN_ORDER = Sort()
-
-
-class Added(NamedTuple):
-    """What one import brought: new traces, their turns and thoughts; traces the store had already."""
-
-    traces: int
-    turns: int
-    thoughts: int
-    duplicates: int
 
 
 class Counts(NamedTuple):
@@ -56,30 +61,6 @@ class TraceSummary(NamedTuple):
     outcome: Outcome | None
     turns: int
     source: str
-
-
-class Unusable(Protocol):
-    """A row that no reader could use."""
-
-    @property
-    def file(self) -> str: ...
-    @property
-    def position(self) -> int | str: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def raw(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class Quarantined:
-    """An unusable row as it was kept; `at` is UTC."""
-
-    file: str
-    position: str
-    reason: str
-    raw: str
-    at: str
 
 
 class Store:
@@ -103,37 +84,46 @@ class Store:
 
     # Traces
 
-    def add(self, traces: Iterable[Trace]) -> Added:
-        """Keep the traces the store does not have. Killed at any moment and run again, the result is the same."""
-        remaining = iter(traces)
+    def add(self, traces: Iterable[Trace], intake: Intake | None = None) -> Added:
+        """Keep the traces the store does not have, the batches of one import by one `intake`.
+
+        Killed at any moment and run again, the result is the same.
+        """
+        remaining, intake = iter(traces), intake or Intake()
         added = Added(0, 0, 0, 0)
         while batch := list(islice(remaining, BATCH)):
-            added = Added(*map(sum, zip(added, self._add_batch(batch), strict=True)))
+            with self.database.writing() as session:
+                added = added.plus(intake.take(session, batch).added)
         return added
 
-    def _add_batch(self, batch: list[Trace]) -> Added:
-        traces = {trace.id: trace for trace in reversed(batch)}  # the first of equal ones counts
-        with self.database.writing() as session:
-            known = set(session.exec(select(TraceRow.id).where(col(TraceRow.id).in_(traces))))
-            new = [trace for trace in batch if trace.id not in known and traces[trace.id] is trace]
-            if new:
-                session.execute(insert(TraceRow), [trace_columns(trace) for trace in new])
-                text_search.keep_thoughts(session, new)
-        return Added(
-            traces=len(new),
-            turns=sum(len(trace.turns) for trace in new),
-            thoughts=sum(trace.num_thoughts for trace in new),
-            duplicates=len(batch) - len(new),
-        )
+    def take_anew(
+        self,
+        traces: Iterable[Trace],
+        broken: Iterable[Unusable] = (),
+        unread: Unread = MappingProxyType({}),
+        *,
+        force: bool = False,
+    ) -> Reread:
+        """Let the runs of files that were read again take the place of those that the store has from them, all or nothing.
 
-    def record_outcomes(self, outcomes: Mapping[str, Outcome]) -> int:
-        """Set how these traces, by id, ended where the store says otherwise; how many changed."""
+        `broken` are those files' rows for the quarantine, `unread` the places where they could not be read: runs from there stay.
+        StillNeeded where candidates stand on what would go, unless `force`.
+        """
         with self.database.writing() as session:
-            rows = session.exec(select(TraceRow).where(col(TraceRow.id).in_(outcomes)))
-            changed = [row for row in rows if row.outcome != outcomes[row.id]]
-            for row in changed:
-                row.outcome = outcomes[row.id]
-            return len(changed)
+            reread = rereading.take_anew(session, traces, unread, force=force)
+            quarantine.forget_files(session, reread.files)
+            quarantine.keep_rows(session, broken)
+            return reread
+
+    def remove(self, ids: Collection[str], *, force: bool = False) -> Removed:
+        """Take traces out for good; StillNeeded where candidates stand on them, unless `force`."""
+        with self.database.writing() as session:
+            return removal.remove_traces(session, ids, force=force)
+
+    def ids_of(self, source: str | None = None, file: str | None = None) -> list[str]:
+        """The traces of a source, a file, or both; NotFound where there is none."""
+        with self.database.reading() as session:
+            return removal.ids_of(session, source, file)
 
     def traces(self, source: str | None = None) -> Iterator[Trace]:
         """All traces, or those of one source, in the order of their ids; a page in memory at a time."""
@@ -224,20 +214,13 @@ class Store:
 
     def quarantine(self, rows: Iterable[Unusable]) -> int:
         """Keep unusable rows, each file, position and reason once; how many were new."""
-        num_new = 0
         with self.database.writing() as session:
-            for row in rows:
-                num_new += _quarantine(session, row)
-        return num_new
+            return quarantine.keep_rows(session, rows)
 
     def quarantined(self, offset: int = 0, limit: int | None = None) -> list[Quarantined]:
         """In the order they were kept; `limit` of them, None: all."""
         with self.database.reading() as session:
-            ordered = select(QuarantineRow).order_by(col(QuarantineRow.id))
-            rows = session.exec(ordered.offset(offset).limit(limit))
-            return [
-                Quarantined(row.file, row.position, row.reason, row.raw, row.at) for row in rows
-            ]
+            return quarantine.kept_rows(session, offset, limit)
 
     # Candidate sets
 
@@ -324,20 +307,3 @@ class Store:
         """What is wrong with the store, a sentence each; empty when all is well."""
         with self.database.reading() as session:
             return list(integrity.problems(session))
-
-
-def _quarantine(session: Session, row: Unusable) -> int:
-    file, position, reason = storable(row.file), storable(str(row.position)), storable(row.reason)
-    known = select(QuarantineRow.id).where(
-        QuarantineRow.file == file,
-        QuarantineRow.position == position,
-        QuarantineRow.reason == reason,
-    )
-    if session.exec(known).first() is not None:
-        return 0
-    session.add(
-        QuarantineRow(
-            file=file, position=position, reason=reason, raw=storable(row.raw), at=history.now()
-        )
-    )
-    return 1

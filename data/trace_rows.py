@@ -3,10 +3,18 @@
 What only some traces have stands in the body where it is, so that older rows read as they did.
 """
 
+import re
 from typing import Any
 
 from .tables import TraceRow, storable
 from .traces import Action, Outcome, Trace, Turn
+
+KEPT_PICTURE = re.compile(r"[0-9a-f]{64}\.\w+")  # what an import calls a picture that it keeps
+
+
+def is_kept_picture(name: str) -> bool:
+    """Whether a turn's picture is named by what is in it: an import had it in hand."""
+    return KEPT_PICTURE.fullmatch(name) is not None
 
 
 def trace_columns(trace: Trace) -> dict[str, Any]:
@@ -21,6 +29,7 @@ def trace_columns(trace: Trace) -> dict[str, Any]:
             "images": list(turn.images),
         }
         | _filled(is_cut=turn.is_cut, summaries=list(turn.summaries), redacted=turn.redacted)
+        | ({} if turn.known_as is None else {"known_as": list(turn.known_as)})
         for turn in trace.turns
     ]
     told = _filled(model=trace.model, run=trace.run, repairs=list(trace.repairs))
@@ -58,6 +67,7 @@ def trace_value(row: TraceRow) -> Trace:
                 is_cut=turn.get("is_cut", False),
                 summaries=tuple(turn.get("summaries", ())),
                 redacted=turn.get("redacted", 0),
+                known_as=tuple(turn["known_as"]) if "known_as" in turn else None,
             )
             for turn in row.body["turns"]
         ),

@@ -41,6 +41,7 @@ class Turn:
 
     Usually one thought and one action. `images` are what the turn is the first to see, before its thought: the
     question's in the first turn, those of a result in the next; paths, addresses or hashes, never pixels.
+    Where some of them turned up after the run was first kept, `known_as` holds what stood there then, by which the run is still known.
     `is_cut` says that the last thought breaks off. `summaries` and `redacted` are reasoning that is there and is
     no thought: a provider's words about it, and how many blocks of it cannot be read.
     """
@@ -52,6 +53,7 @@ class Turn:
     is_cut: bool = False
     summaries: tuple[str, ...] = ()
     redacted: int = 0
+    known_as: tuple[str, ...] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -87,7 +89,7 @@ class Trace:
                 turn.thoughts,
                 [[action.name, dict(action.arguments)] for action in turn.actions],
                 turn.observations,
-                turn.images,
+                turn.images if turn.known_as is None else turn.known_as,
             ]
             for turn in self.turns
         ]

@@ -18,7 +18,7 @@ try:
 
     from ..data.errors import ForethoughtError
     from ..data.library import library_hash
-    from ..data.store import DEFAULT, Store
+    from ..data.store import DEFAULT
     from . import terminal
     from .audit_commands import audit_app
     from .bench_commands import bench_app
@@ -40,6 +40,7 @@ try:
     )
     from .stability_commands import stability_app
     from .store_commands import store_app
+    from .trace_commands import import_app, traces_app
     from .training_commands import training_app
     from .version_commands import undo_app, versions_app
     from .wiring import (
@@ -64,13 +65,13 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-traces_app = typer.Typer(help="Look at imported traces.", no_args_is_help=True)
 sets_app = typer.Typer(
     help="Look at candidate sets, release them, compare and restore versions.", no_args_is_help=True
 )
+app.add_typer(import_app)  # no name: its commands stand beside the others
 app.add_typer(traces_app, name="traces")
 app.add_typer(sets_app, name="sets")
-app.add_typer(audit_app)  # no name: its commands stand beside the others
+app.add_typer(audit_app)
 app.add_typer(bench_app)
 app.add_typer(export_app)
 app.add_typer(mining_app)
@@ -83,78 +84,6 @@ app.add_typer(store_app, name="store")
 app.add_typer(candidates_app, name="candidates")
 app.add_typer(undo_app)
 sets_app.add_typer(versions_app)
-
-
-@app.command("import")
-def import_command(
-    paths: Annotated[list[str], typer.Argument(help="Files, folders or globs of traces.")],
-    store: StoreUrl = DEFAULT,
-    source: Annotated[
-        str | None, typer.Option(help="Name of the collection; default: the folder's name.")
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Read as this format; default: by content.")
-    ] = None,
-    mapping: Annotated[
-        Path | None, typer.Option(help="A file that says where things lie in a format of your own.")
-    ] = None,
-    images: Annotated[
-        Path | None,
-        typer.Option(help="Where pictures are kept; default: a folder beside the store."),
-    ] = None,
-    outcomes: Annotated[
-        Path | None, typer.Option(help="CSV or JSON lines that say how runs ended.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Read agents' traces into the store; unusable rows go to quarantine with the reason. Exit 3 if any did, or a file that was named holds none."""
-    from ..data.formats import read_outcomes, read_traces
-    from .importing import import_traces, pictures_beside
-
-    told = read_outcomes(outcomes) if outcomes else None
-    if images is not None and images.exists() and not images.is_dir():
-        raise ForethoughtError(f"{images}: no folder; --images names one that pictures are kept in")
-    kept = images or pictures_beside(store)
-    found = read_traces(paths, source=source, format=format, images=kept, mapping=mapping)
-    with terminal.counter("import", quiet=as_json) as progress:
-        report = import_traces(
-            Store.open(store), found, lambda r: progress(r.traces + r.duplicates), told
-        )
-    terminal.show_import(report, as_json=as_json)
-    if report.quarantined or report.skips_one_of(paths):
-        raise typer.Exit(3)
-
-
-@traces_app.command("list")
-def traces_list(
-    store: StoreUrl = DEFAULT,
-    limit: Annotated[int | None, typer.Option(min=0, max=10**9, help="At most so many.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Every trace: id, question, outcome, number of turns."""
-    from itertools import islice
-
-    rows = [
-        {
-            "id": s.id,
-            "question": s.question,
-            "outcome": s.outcome,
-            "turns": s.turns,
-            "source": s.source,
-        }
-        for s in islice(open_existing(store).summaries(), limit)
-    ]
-    terminal.show_traces(rows, as_json=as_json)
-
-
-@traces_app.command("show")
-def traces_show(
-    id: Annotated[str, typer.Argument(help="A trace's id, or its beginning.")],
-    store: StoreUrl = DEFAULT,
-    as_json: AsJson = False,
-) -> None:
-    """One trace, turn by turn."""
-    terminal.show_trace(open_existing(store).trace(id), as_json=as_json)
 
 
 @app.command()

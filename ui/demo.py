@@ -15,6 +15,7 @@ from . import terminal
 from .audit_table import show_audit, show_mining
 from .auditing import AuditPlan, AuditResult
 from .exporting import ExportOptions, export_set
+from .import_table import show_import
 from .importing import ImportReport, import_traces
 from .mining import MiningRequest, mine_set
 from .reporting import audit_sets, save_audit
@@ -53,7 +54,7 @@ def _import(store: Store) -> ImportReport:
             read_traces(files, source=SOURCE),
             lambda r: progress(r.traces + r.duplicates),
         )
-    terminal.show_import(report, as_json=False)
+    show_import(report, as_json=False)
     return report
 
 

@@ -109,35 +109,6 @@ def stages(title: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]
         yield show
 
 
-def show_import(report: Any, *, as_json: bool) -> None:
-    if as_json:
-        return print_json(report.as_json())
-    OUT.print(
-        f"{report.traces} traces, {report.turns} turns, {report.thoughts} thoughts; "
-        f"{report.duplicates} were known already, {report.quarantined} quarantined"
-    )
-    if report.without_thoughts:
-        OUT.print(
-            f"{report.without_thoughts} traces hold no thought, so nothing can be mined from them"
-        )
-    for title, counts in (("mended", report.repairs), ("reasoning", report.reasoning)):
-        if counts:
-            told = ", ".join(f"{name} {number}" for name, number in sorted(counts.items()))
-            OUT.print(plain(f"{title}: {told}"))
-    if report.outcomes is not None:
-        known = report.outcomes
-        OUT.print(
-            f"outcomes: {known.matched} matched, {known.traces_without} traces without a row, "
-            f"{known.rows_without} rows without a trace"
-        )
-    for one in report.skipped:
-        OUT.print(plain(f"skipped {one.file}: {one.reason}"))
-    for one in report.rejected[:SHOWN_PROBLEMS]:
-        OUT.print(plain(f"quarantined {one.file}, {one.position}: {one.reason}"))
-    if len(report.rejected) > SHOWN_PROBLEMS:
-        OUT.print(f"... and {len(report.rejected) - SHOWN_PROBLEMS} more; `--json` lists them all")
-
-
 def show_traces(rows: Sequence[Json], *, as_json: bool) -> None:
     if as_json:
         return print_json(rows)

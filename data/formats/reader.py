@@ -29,22 +29,25 @@ UNREADABLE = (AttributeError, KeyError, IndexError, TypeError, ValueError, Recur
 class Quarantined:
     """A row that cannot be used.
 
-    `position` is the line in JSON lines, the key in an object of runs, the element's number otherwise;
-    `raw` the first 500 characters.
+    `position` is the line in JSON lines, the key in an object of runs, the element's number otherwise, and `place` its number in
+    any case, as a trace's is; `raw` the first 500 characters. `tried` names the formats that it might have had.
     """
 
     file: str
     position: int | str
     reason: str
     raw: str = ""
+    place: int = 1
+    tried: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file that holds no traces."""
+    """A file that holds no traces; `tried` names the formats that it might have had."""
 
     file: str
     reason: str
+    tried: tuple[str, ...] = ()
 
 
 Found = Trace | Quarantined | Skipped
@@ -89,9 +92,10 @@ class _Reading:
         """The traces of a run whose parts have been put together."""
         _, name, position = run.origin
         if run.document is None:
-            yield Quarantined(name, position, f"a run of {run.size:,} bytes in its parts")
+            reason = f"a run of {run.size:,} bytes in its parts"
+            yield Quarantined(name, position, reason, place=position)
         elif (row := _row_of(run.document, self.rows)) is None:
-            yield Skipped(name, f"no traces (parts of runs only; {self._tried()})")
+            yield Skipped(name, "no traces (parts of runs only)", self._tried())
         else:
             key = None if run.run == name else run.run
             yield from self._traces(run.origin, Document(position, run.document, "", key), row)
@@ -115,7 +119,8 @@ class _Reading:
         for entry in broken:
             yield from self._judged(Origin(file, name, entry.position), entry)
         if len(first) == LOOKAHEAD or len(broken) < len(first) or not first:
-            yield Skipped(name, f"no traces (documents looked at: {len(first)}; {self._tried()})")
+            reason = f"no traces (documents looked at: {len(first)})"
+            yield Skipped(name, reason, self._tried())
 
     def _up_to_a_trace(self, entries: Iterator[Document | Broken]) -> list[Document | Broken]:
         """The entries up to the first that is a trace, or the first hundred: enough to judge a file."""
@@ -131,15 +136,15 @@ class _Reading:
     def _judged(self, origin: Origin, entry: Document | Broken) -> Iterator[Found]:
         position = entry.position if entry.key is None else entry.key
         if isinstance(entry, Broken):
-            yield Quarantined(origin.name, position, entry.reason, entry.raw)
+            yield Quarantined(origin.name, position, entry.reason, entry.raw, entry.position)
             return
         if (gathering := self._gathering_of(entry.value)) is not None:
             yield from self._gather(origin, gathering, entry)
         elif (row := _row_of(entry.value, self.rows)) is not None:
             yield from self._traces(origin, entry, row)
         else:
-            reason = f"no known trace format ({self._tried()})"
-            yield Quarantined(origin.name, position, reason, entry.raw)
+            at, raw, tried = entry.position, entry.raw, self._tried()
+            yield Quarantined(origin.name, position, "no known trace format", raw, at, tried)
 
     def _traces(self, origin: Origin, entry: Document, row: TraceFormat) -> Iterator[Found]:
         position = entry.position if entry.key is None else entry.key
@@ -147,14 +152,16 @@ class _Reading:
             traces = row.traces(entry.value)
         except UNREADABLE as error:
             reason = f"not what {row.name} says: {type(error).__name__}: {error}"
-            yield Quarantined(origin.name, position, reason, entry.raw)
+            yield Quarantined(origin.name, position, reason, entry.raw, entry.position)
             return
         if not traces:
-            yield Quarantined(origin.name, position, "no turns", entry.raw)
+            yield Quarantined(origin.name, position, "no turns", entry.raw, entry.position)
         for trace in traces:
             placed = self._placed(trace, origin, entry, row)
-            lack = _lack(placed)
-            yield Quarantined(origin.name, position, lack, entry.raw) if lack else placed
+            if lack := _lack(placed):
+                yield Quarantined(origin.name, position, lack, entry.raw, entry.position)
+            else:
+                yield placed
 
     def _placed(self, trace: Trace, origin: Origin, entry: Document, row: TraceFormat) -> Trace:
         """The trace with where it stood, and its pictures by name."""
@@ -183,7 +190,7 @@ class _Reading:
                 self.gatherer.add(key, part.value, origin, after)
         except UNREADABLE as error:
             reason = f"not what {gathering.name} says: {type(error).__name__}: {error}"
-            yield Quarantined(origin.name, entry.position, reason, entry.raw)
+            yield Quarantined(origin.name, entry.position, reason, entry.raw, entry.position)
 
     def _gathering_of(self, value: Any) -> Gathering | None:
         return next((one for one in self.gatherings if one.detects(value)), None)
@@ -194,8 +201,8 @@ class _Reading:
     def _is_trace(self, entry: Document | Broken) -> bool:
         return isinstance(entry, Document) and self._is_known(entry.value)
 
-    def _tried(self) -> str:
-        return f"formats tried: {', '.join(row.name for row in self.rows)}"
+    def _tried(self) -> tuple[str, ...]:
+        return tuple(row.name for row in self.rows)
 
 
 def _with_pictures(

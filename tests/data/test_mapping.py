@@ -88,7 +88,7 @@ def test_what_the_mapping_does_not_fit_is_told(tmp_path):
     _, lost = mapped(tmp_path, STEPS, RUN, {"other": 1})
 
     assert isinstance(lost, Quarantined)
-    assert lost.reason == "no known trace format (formats tried: mine)"
+    assert (lost.reason, lost.tried) == ("no known trace format", ("mine",))
 
 
 @pytest.mark.parametrize(
