@@ -106,7 +106,8 @@ def test_a_second_training_into_the_folder_is_told_and_the_first_goes_on(store, 
     alone = train_set(store, SET, HashingEmbedder(), plan(tiny), tmp_path / "alone")
 
     assert told
-    assert together["curve"] == alone["curve"]
+    for look, other in zip(together["curve"], alone["curve"], strict=True):
+        assert look == pytest.approx(other, rel=1e-3)  # threads add up in any order
     left = {path.name for path in (tmp_path / "out").iterdir()}
     assert left == {"training.json", "curve.jsonl", "model", "checkpoint"}
 
