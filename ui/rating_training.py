@@ -30,7 +30,7 @@ from ..scorer.routing.proactive.rated_questions import (
 from ..scorer.routing.proactive.rating import JOINT, OWN
 from ..scorer.routing.proactive.rating_groups import grouped
 from ..scorer.routing.proactive.rating_lessons import lessons_after
-from ..scorer.routing.proactive.readings import Ratings, Readings, read_ratings, read_signals
+from ..scorer.routing.proactive.readings import Ratings, read_ratings, read_signals, read_states
 from ..scorer.routing.proactive.signal_table import (
     PROBE,
     TAUGHT,
@@ -52,6 +52,8 @@ REPORT, PROBE_FILE = "ratings.json", "probe.json"
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1)  # of a probe
 CURVE = 60  # *choose* questions that the curve is of
 LEAST_CHANCE = 1e-9
+SUCCESS = 0.5  # from here on an arm did it
+LATER = (Split.CHOOSE, Split.TEST)  # what is compared on
 
 
 class By(StrEnum):
@@ -85,15 +87,17 @@ def teach_ratings(
         base = make_model(plan.model)
         table = read_rated(plan.tables, plan.arms, base, plan.most)
         library = Library.of(base, [one.text for one in candidate_set.active])
+        mine, measured = table.splits[Split.MINE], {one: table.splits[one] for one in LATER}
+        states = read_states(base, mine.trunks, _stage(tell, "mine read", mine))
         read = {
             split: read_signals(base, own.trunks, library, _stage(tell, f"{split} read", own))
-            for split, own in table.splits.items()
+            for split, own in measured.items()
         }
-        measured = {split: table.splits[split] for split in (Split.CHOOSE, Split.TEST)}
         untaught = _ratings(base, measured, tell, "rated untaught")
         curve = _teach(plan, base, table, out, tell)
         taught = _ratings(load_model(str(out / MODEL)), measured, tell, "rated taught")
-        probes = _probes(table.splits, read, base.name)
+        states_of = {Split.MINE: states, Split.CHOOSE: read[Split.CHOOSE].state}
+        probes = _probes(table.splits, states_of, base.name)
         needs = {
             split: needs_of(read[split], untaught[split], taught[split], probes)
             for split in measured
@@ -150,29 +154,28 @@ def _lessons(model: LanguageModel, questions: RatedQuestions) -> Sequence[Any]:
 
 
 def _probes(
-    questions: Mapping[Split, RatedQuestions], read: Mapping[Split, Readings], model: str
+    questions: Mapping[Split, RatedQuestions], states: Mapping[Split, np.ndarray], model: str
 ) -> Probes:
-    success = {split: own.arms.success for split, own in questions.items()}
-    fails = {split: (one[:, 0] < 0.5).astype(int) for split, one in success.items()}
+    success = {split: questions[split].arms.success for split in states}
+    fails = {split: (one[:, 0] < SUCCESS).astype(int) for split, one in success.items()}
     gains = {split: (one[:, 1] > one[:, 0]).astype(int) for split, one in success.items()}
-    return Probes(*(_probe(labels, read, model) for labels in (fails, gains)))
+    return Probes(*(_probe(labels, states, model) for labels in (fails, gains)))
 
 
 def _probe(
-    labels: Mapping[Split, np.ndarray], read: Mapping[Split, Readings], model: str
+    labels: Mapping[Split, np.ndarray], states: Mapping[Split, np.ndarray], model: str
 ) -> Probe | None:
     """Of *mine* states, its strength by the likelihood of *choose*; None where *mine* outcomes are all the same."""
     if len(set(labels[Split.MINE].tolist())) < 2:
         return None
 
     def likelihood(probe: Probe) -> float:
-        chances = probe.chances(read[Split.CHOOSE].state)
+        chances = probe.chances(states[Split.CHOOSE])
         right = np.where(labels[Split.CHOOSE] > 0, chances, 1 - chances)
         return float(np.log(np.maximum(right, LEAST_CHANCE)).mean())
 
-    states = read[Split.MINE].state
-    fitted = (fit_probe(states, labels[Split.MINE], one, model) for one in STRENGTHS)
-    return max(fitted, key=likelihood)
+    own = states[Split.MINE], labels[Split.MINE]
+    return max((fit_probe(*own, one, model) for one in STRENGTHS), key=likelihood)
 
 
 def _keep_probe(probes: Probes, chosen: Mapping[str, str], out: Path) -> None:

@@ -13,7 +13,7 @@ from ...agent.thinking import Library
 from ...model import LanguageModel
 from ...trie import Ids
 from .rating import JOINT, OWN, rate
-from .signals import Look, entropy_need, margin_need
+from .signals import Look, entropy_need, hidden_state, margin_need
 
 Progress = Callable[[int], None]
 
@@ -60,6 +60,13 @@ def read_signals(
         rows["log_z"].append(-(look.taken.thought.log_z or 0.0))
         rows["entropy"].append(entropy_need(look.scores))
     return Readings(**{name: np.array(column) for name, column in rows.items()})
+
+
+def read_states(
+    model: LanguageModel, trunks: Sequence[Ids], progress: Progress = lambda done: None
+) -> np.ndarray:
+    """(n, H) the last hidden state alone."""
+    return np.array([hidden_state(one) for one in _settled(model, trunks, progress)])
 
 
 def _settled(

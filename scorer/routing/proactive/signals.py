@@ -48,13 +48,7 @@ class Look:
 
     @cached_property
     def hidden(self) -> np.ndarray:
-        """(H,) the last hidden state. ForethoughtError where the model is elsewhere."""
-        found = self.session.settle()
-        if found is None:
-            raise ForethoughtError(
-                "an engine tells no hidden state, so nothing can be probed; take another policy, or leave out --engine"
-            )
-        return found[0].double().cpu().numpy()
+        return hidden_state(self.session)
 
 
 class Signal(Protocol):
@@ -125,6 +119,16 @@ class Random:
     def need(self, look: Look) -> float:
         told = f"{look.seed}:{look.session.ids}".encode()
         return int.from_bytes(blake2b(told, digest_size=8).digest()) / 2**64
+
+
+def hidden_state(session: Session) -> np.ndarray:
+    """(H,) of the session's end. ForethoughtError where the model is elsewhere."""
+    found = session.settle()
+    if found is None:
+        raise ForethoughtError(
+            "an engine tells no hidden state, so nothing can be probed; take another policy, or leave out --engine"
+        )
+    return found[0].double().cpu().numpy()
 
 
 def margin_need(scores: np.ndarray) -> float:
