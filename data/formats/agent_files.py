@@ -5,13 +5,29 @@ Knows what each calls its steps. What a turn is, `conversation` knows.
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..traces import ANSWER, Trace
 from .conversation import Conversation
 from .dialects import call_of, parts_of, said_of, words_of
 from .outcomes import outcome_in
-from .parts import ASSISTANT, TOOL, USER, Call, Part, Picture, Reasoning, Result, Said, Text
+from .parts import (
+    ASSISTANT,
+    NO_CALL,
+    NO_PICTURE,
+    SYSTEM,
+    TOOL,
+    USER,
+    Call,
+    Part,
+    Picture,
+    Reasoning,
+    Result,
+    Said,
+    Text,
+    Unread,
+)
 from .steps import Step, trace_of_steps
 from .swe_agent import command_in
 
@@ -46,14 +62,16 @@ def _smol_step(step: Raw) -> Iterator[Said]:
         yield Said(USER, (Text(words_of(step["task"])), *(LOST for _ in images)))
     if "step_number" not in step:
         return
-    calls = [found for one in step.get("tool_calls") or () if (found := call_of(one))]
+    given = step.get("tool_calls") or ()
+    calls = [found for one in given if (found := call_of(one))]
+    lost = (Unread(NO_CALL),) * (len(given) - len(calls))
     thought = LABEL.sub("", CODE.sub("", words_of(step.get("model_output"))), count=1).strip()
     if not calls and step.get("code_action"):
         calls = [Call("python_interpreter", {"input": step["code_action"]})]
     called = [_plain_call(one) for one in calls]
     parts: list[Part] = [Reasoning(thought)] if thought else []
-    if parts or called:
-        yield Said(ASSISTANT, (*parts, *called))
+    if parts or called or lost:
+        yield Said(ASSISTANT, (*parts, *called, *lost))
     error = step.get("error")
     told = [
         words_of(step.get("observations")),
@@ -91,7 +109,7 @@ def read_atif(document: Raw) -> Iterator[Trace]:
 
 
 def _atif_step(step: Raw) -> Iterator[Said]:
-    role = {"agent": ASSISTANT, "user": USER}.get(step.get("source", ""), "system")
+    role = {"agent": ASSISTANT, "user": USER, "system": SYSTEM}.get(str(step.get("source")))
     said = said_of(
         {
             "role": role,
@@ -126,7 +144,8 @@ def read_mini_swe(document: Raw) -> Trace:
     for said in (said_of(one) for one in document["messages"] if isinstance(one, dict)):
         has_acted = any(one.role == ASSISTANT for one in messages)
         is_output = has_acted and said.role == USER
-        messages.append(Said(TOOL, (Result(said.text),)) if is_output else _mini_said(said))
+        output = Result(said.text, unread=tuple(said.unread))
+        messages.append(Said(TOOL, (output,)) if is_output else _mini_said(said))
     run = document.get("instance_id") or info.get("instance_id") or ""
     return Conversation(messages).trace(outcome_in(document), str(model), str(run))
 
@@ -137,7 +156,7 @@ def _mini_said(said: Said) -> Said:
         return said
     command = command_in(found[1])
     thought = LABEL.sub("", said.text[: found.start()], count=1).strip()
-    reasoning = [part for part in said.parts if isinstance(part, Reasoning)]
+    reasoning = [part for part in said.parts if isinstance(part, Reasoning | Unread)]
     return Said(ASSISTANT, (*reasoning, Reasoning(thought), Call(command.name, command.arguments)))
 
 
@@ -153,12 +172,12 @@ def read_ssr_run(document: Raw) -> Trace:
     asked = document.get("input")
     asked = asked if isinstance(asked, dict) else {}
     images = asked.get("image") or asked.get("images") or ()
-    places = (
-        [images] if isinstance(images, str) else [one for one in images if isinstance(one, str)]
-    )
+    listed = images if isinstance(images, list | tuple) else [images]
+    places = tuple(one for one in listed if isinstance(one, str))
+    lost = (NO_PICTURE,) * (len(listed) - len(places))
     steps = [_ssr_step(turn) for turn in document["turns"] if isinstance(turn, dict)]
-    if steps and places:
-        steps[0] = Step(**{**steps[0].__dict__, "images": tuple(places)})
+    if steps and listed:
+        steps[0] = replace(steps[0], images=places, repairs=(*lost, *steps[0].repairs))
     question, run = words_of(asked.get("question")), words_of(asked.get("id"))
     return trace_of_steps(question, steps, outcome_in(document), run=run)
 
@@ -173,7 +192,7 @@ def _ssr_step(turn: Raw) -> Step:
             return Step(thought, ANSWER, {"input": answer})
         case {"kind": "tool", "name": str(name)}:
             return Step(thought, name, parsed.get("arguments") or {}, observation)
-    return Step(thought)
+    return Step(thought, repairs=(NO_CALL,) if parsed else ())
 
 
 def is_browsecomp(document: Any) -> bool:

@@ -38,6 +38,12 @@ def text_of(message: Message) -> str:
     return content or ""
 
 
+def num_pictures(message: Message) -> int:
+    """How many of its parts are pictures."""
+    content = message.get("content")
+    return sum(part["type"] in IMAGE_PARTS for part in content) if isinstance(content, list) else 0
+
+
 def images_beside(document: Mapping[str, Any]) -> Iterator[str]:
     """The pictures in a document's own list, which fill the places in its messages: paths, addresses or data URIs."""
     given = document.get("images", document.get("image"))
@@ -49,6 +55,10 @@ def images_beside(document: Mapping[str, Any]) -> Iterator[str]:
                 yield f"data:image/png;base64,{base64.b64encode(content).decode()}"
             case {"path": str(place)} | {"url": str(place)} | {"image": str(place)} if place:
                 yield place
+            case None | "":
+                pass
+            case _:
+                yield ""  # its place stays empty, and no other picture takes it
 
 
 def _is_message(value: Any) -> bool:

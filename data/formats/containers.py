@@ -14,10 +14,10 @@ from tempfile import SpooledTemporaryFile
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from .documents import DAMAGED, Broken, Document, damage_of, documents_in
+from .documents import Broken, Document, damage_of, documents_in
 from .files import TraceFile
 from .parquet import rows_of_parquet
-from .streams import Open, bare_name, is_too_much, opened, too_much, unpacked
+from .streams import DAMAGED, Open, bare_name, damage_in, is_too_much, opened, too_much, unpacked
 from .window import PREVIEW, SURROGATE, Damage, beginning, parsed
 
 JSON = (".json", ".jsonl", ".ndjson", ".traj")
@@ -26,7 +26,7 @@ PARQUET = (".parquet",)
 ARCHIVES = (".zip", ".eval")
 NO_ENDING = f"not one of {', '.join((*JSON, *TEXT, *PARQUET, *ARCHIVES))} (or .gz or .zst of them)"
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
-A_PICTURE = "a picture; kept where a trace names it"
+A_PICTURE = "a picture that no trace names"
 LOOKS_JSON = re.compile(r'\ufeff?\s*(?:\{|\[\s*[\[{"\]])')
 SAMPLES, HEADER = "samples/", "header.json"
 IN_MEMORY = 2**23  # bytes of an archive within an archive
@@ -58,7 +58,7 @@ def contents_of(file: TraceFile) -> Iterator[Content | Refused]:
     if name.endswith(ARCHIVES):
         yield from _archive(lambda: file.path.open("rb"), file.name, is_inner=False)
     elif name.endswith(PARQUET):
-        yield Content(file.name, lambda is_document, limit: rows_of_parquet(file.path))
+        yield Content(file.name, lambda is_document, limit: rows_of_parquet(file.path, limit))
     else:
         yield _content(file.name, lambda: opened(file.path))
 
@@ -84,6 +84,8 @@ def _text(open_stream: Open, name: str, is_document: IsDocument, limit: int) -> 
             if not LOOKS_JSON.match(start.decode("utf-8", "replace")):
                 data = start + stream.read(limit + 1 - len(start))
                 yield from _whole_text(data, is_document, limit)
+                if (damage := damage_in(stream)) is not None:
+                    yield Broken(1, damage_of(damage))
                 return
     except DAMAGED as error:
         yield Broken(1, damage_of(error))
@@ -141,7 +143,7 @@ def _within(
             with archive.open(member) as stream:
                 copyfileobj(stream, copy)
             copy.seek(0)
-            yield Content(name, lambda is_document, limit: rows_of_parquet(copy))
+            yield Content(name, lambda is_document, limit: rows_of_parquet(copy, limit))
     else:
         yield _content(
             name, lambda: unpacked(lambda: archive.open(member), lambda: member.file_size)

@@ -13,7 +13,20 @@ from typing import Any
 
 from ..traces import ANSWER, Action, Outcome, Trace, Turn
 from .arguments import arguments_of, is_unparsed
-from .parts import ASSISTANT, TOOL, USER, Call, Kind, Part, Picture, Reasoning, Result, Said, Text
+from .parts import (
+    ASSISTANT,
+    NO_PICTURE,
+    TOOL,
+    USER,
+    Call,
+    Kind,
+    Part,
+    Picture,
+    Reasoning,
+    Result,
+    Said,
+    Text,
+)
 from .prompt import question_in
 from .tags import Tagged, tagged
 
@@ -102,8 +115,9 @@ class Conversation:
         supply = iter(images)
         seen: list[str] = []
         for index, said in enumerate(self.messages):
+            self.repairs += said.unread
             if said.role != ASSISTANT:
-                seen += _places(said, supply if images else None)
+                seen += self._places(said, supply if images else None)
                 continue
             replies = _replies(self.messages, index)
             for draft in self._drafts(said, replies):
@@ -113,8 +127,18 @@ class Conversation:
                 if turn.thoughts or turn.actions or turn.summaries or turn.redacted:
                     seen = []
                     yield turn
-            seen += _places(said, supply if images else None)
-        self.repairs += [UNSEEN] * len(seen)
+            seen += self._places(said, supply if images else None)
+        self.repairs += [UNSEEN] * (len(seen) + len(list(supply)))
+
+    def _places(self, said: Said, supply: Iterator[str] | None) -> list[str]:
+        """The message's pictures; where it names none, its places take the next of the supply, if there is one."""
+        pictures = said.pictures
+        if supply is not None and not pictures:
+            texts = [said.text, *(result.text for result in said.results)]
+            pictures = [Picture() for text in texts for _ in PLACE.finditer(text)]
+        places = [one.place or next(supply or iter(()), "") for one in pictures]
+        self.repairs += [NO_PICTURE] * places.count("")
+        return [place for place in places if place]
 
     def _drafts(self, said: Said, replies: Sequence[Said]) -> list[Draft]:
         drafts = [self._draft(parts, replies) for parts in _groups(said.parts)]
@@ -232,17 +256,6 @@ def _reply(text: str, replies: Sequence[Said]) -> Action:
     if any(reply.role == USER for reply in replies):
         return Action("respond", {"content": text})
     return Action(ANSWER, {"input": text})
-
-
-def _places(said: Said, supply: Iterator[str] | None) -> list[str]:
-    """The message's pictures; where it names none, its places take the next of the supply, if there is one."""
-    pictures = said.pictures
-    if supply is None:
-        return [one.place for one in pictures if one.place]
-    if not pictures:
-        texts = [said.text, *(result.text for result in said.results)]
-        pictures = [Picture() for text in texts for _ in PLACE.finditer(text)]
-    return [place for one in pictures if (place := one.place or next(supply, ""))]
 
 
 def _thought_in(arguments: Mapping[str, Any]) -> str | None:

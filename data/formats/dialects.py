@@ -9,6 +9,10 @@ from typing import Any
 
 from .parts import (
     ASSISTANT,
+    NO_CALL,
+    NO_CONTENT,
+    NO_REASONING,
+    NO_ROLE,
     SYSTEM,
     TOOL,
     USER,
@@ -20,6 +24,7 @@ from .parts import (
     Result,
     Said,
     Text,
+    Unread,
 )
 from .window import Damage, parsed
 
@@ -43,6 +48,7 @@ CALLS = {"tool_use", "server_tool_use", "tool_call", "function_call", "mcp_call"
 RESULTS = {"tool_result", "tool_call_response", "function_call_output", "mcp_tool_result"}
 THOUGHTS = {"thinking", "redacted_thinking", "reasoning", "reasoning.text", "reasoning.summary"}
 THOUGHTS |= {"reasoning.encrypted"}
+EMPTY: tuple[Any, ...] = (None, "", [], {})
 KNOWN = TEXTS | IMAGES | CALLS | RESULTS | THOUGHTS
 
 
@@ -58,7 +64,9 @@ def role_of(raw: Raw) -> str | None:
 def said_of(raw: Raw) -> Said:
     """The message; one whose role is not known counts as the system's."""
     raw = _unwrapped(raw)
-    role = role_of(raw) or SYSTEM
+    role = role_of(raw)
+    if role is None:
+        return Said(SYSTEM, (Unread(NO_ROLE),))
     content = raw.get("content")
     if role in (SYSTEM, USER) and isinstance(content, str):  # most messages are plain
         return Said(role, (Text(content),))
@@ -88,6 +96,10 @@ def parts_of(content: Any) -> Iterator[Part]:
                 yield Text(part)
             elif isinstance(part, dict):
                 yield from _part(part)
+            elif part is not None:
+                yield Unread(NO_CONTENT)
+    elif content is not None:
+        yield Unread(NO_CONTENT)
 
 
 def call_of(raw: Raw) -> Call | None:
@@ -125,14 +137,16 @@ def _unwrapped(raw: Raw) -> Raw:
 
 
 def _content(raw: Raw) -> Any:
-    return raw.get("content") or raw.get("value") or raw.get("parts")
+    return next((raw[k] for k in ("content", "value", "parts") if _has(raw, k)), None)
 
 
 def _part(part: Raw) -> Iterator[Part]:
     kind = part.get("type")
     kind = kind if isinstance(kind, str) else None
     if kind in TEXTS:
-        yield Text(_first_text(part, "text", "value", "content", "refusal"))
+        keys = ("text", "value", "content", "refusal")
+        text = _first_text(part, *keys)
+        yield Text(text) if text or not any(_has(part, key) for key in keys) else Unread(NO_CONTENT)
     elif kind in IMAGES:
         yield Picture(place_of(part))
     elif kind in THOUGHTS:
@@ -143,6 +157,8 @@ def _part(part: Raw) -> Iterator[Part]:
         yield _result(part, list(parts_of(part.get("content"))))
     elif kind is None and isinstance(part.get("text"), str):
         yield Text(part["text"])
+    elif part:
+        yield Unread(NO_CONTENT)
 
 
 def _call_part(part: Raw) -> Iterator[Part]:
@@ -152,6 +168,8 @@ def _call_part(part: Raw) -> Iterator[Part]:
         yield call
         if part.get("output") is not None:  # an MCP call tells its result with it
             yield Result(words_of(part["output"]), call.id)
+    else:
+        yield Unread(NO_CALL)
 
 
 def _thoughts(part: Raw) -> Iterator[Part]:
@@ -159,7 +177,8 @@ def _thoughts(part: Raw) -> Iterator[Part]:
     if part.get("type") in ("redacted_thinking", "reasoning.encrypted") or part.get("redacted"):
         yield Reasoning(_first_text(part, "summary"), Kind.REDACTED)
         return
-    if text := _first_text(part, "thinking", "reasoning", "text", "value", "content"):
+    keys = ("thinking", "reasoning", "text", "value", "content")
+    if text := _first_text(part, *keys):
         yield Reasoning(text)
         return
     content = part.get("content")
@@ -170,6 +189,8 @@ def _thoughts(part: Raw) -> Iterator[Part]:
     summary = part.get("summary")
     told = summary if isinstance(summary, list) else [summary] if summary else []
     summaries = [text for one in told if (text := words_of(one))]
+    if any(_has(part, key) for key in keys):
+        yield Unread(NO_REASONING)
     if summaries:
         yield from (Reasoning(text, Kind.SUMMARY) for text in summaries)
     elif any(part.get(key) for key in ("encrypted_content", "signature", "data")):
@@ -180,28 +201,43 @@ def _reasoning(raw: Raw) -> list[Part]:
     """The reasoning that stands in fields beside the content: the first field that has some."""
     extra = raw.get("additional_kwargs")
     holders = [raw, extra] if isinstance(extra, dict) else [raw]
+    no_texts = [
+        Unread(NO_REASONING)
+        for holder in holders
+        for name in FIELDS
+        if _has(holder, name) and not isinstance(holder[name], str)
+    ]
     for holder in holders:
         if text := _first_text(holder, *FIELDS):
-            return [Reasoning(text)]
+            return [Reasoning(text), *no_texts]
     for holder in holders:
         for name in DETAILS:
-            details = holder.get(name)
-            blocks = details if isinstance(details, list) else []
-            found = [r for block in blocks if isinstance(block, dict) for r in _thoughts(block)]
-            if found:
-                return found
-    return []
+            if found := list(_detailed(holder.get(name))):
+                return [*found, *no_texts]
+    return list(no_texts)
+
+
+def _detailed(blocks: Any) -> Iterator[Part]:
+    for block in blocks if isinstance(blocks, list) else [blocks]:
+        if isinstance(block, dict):
+            yield from _thoughts(block)
+        elif block is not None:
+            yield Unread(NO_REASONING)
 
 
 def _calls(raw: Raw) -> Iterator[Part]:
     for name in ("tool_calls", "invalid_tool_calls", "toolCalls"):
         calls = raw.get(name)
-        for call in calls if isinstance(calls, list) else ():
-            if isinstance(call, dict) and (found := call_of(call)):
-                yield found
-    legacy = raw.get("function_call")
-    if isinstance(legacy, dict) and (found := call_of(legacy)):
+        for call in calls if isinstance(calls, list) else [calls]:
+            yield from _call(call)
+    yield from _call(raw.get("function_call"))
+
+
+def _call(raw: Any) -> Iterator[Part]:
+    if isinstance(raw, dict) and (found := call_of(raw)):
         yield found
+    elif raw not in EMPTY:
+        yield Unread(NO_CALL)
 
 
 def _written_calls(content: Any) -> Iterator[Part]:
@@ -233,8 +269,12 @@ def _result(raw: Raw, parts: list[Part]) -> Result:
         )
     nested = [part for part in parts if isinstance(part, Result)]
     if nested:
-        return Result(nested[0].text, nested[0].id or id, nested[0].pictures)
-    return Result(words_of(content), id, tuple(p for p in parts if isinstance(p, Picture)))
+        first = nested[0]
+        return Result(first.text, first.id or id, first.pictures, first.unread)
+    pictures = tuple(part for part in parts if isinstance(part, Picture))
+    is_told = pictures or any(isinstance(part, Text) for part in parts)  # else all of it is words
+    unread = tuple(part.code for part in parts if is_told and isinstance(part, Unread))
+    return Result(words_of(content), id, pictures, unread)
 
 
 def place_of(part: Raw) -> str:
@@ -259,6 +299,10 @@ def _model(raw: Raw) -> str:
     told = raw.get("response_metadata")
     inner = _first_text(told, "model_name", "model") if isinstance(told, dict) else ""
     return _first_text(raw, "model") or inner
+
+
+def _has(raw: Raw, key: str) -> bool:
+    return raw.get(key) not in EMPTY
 
 
 def _first_text(raw: Raw, *keys: str) -> str:

@@ -10,13 +10,12 @@ import codecs
 import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple
-from zipfile import BadZipFile
 
-from .streams import Open, TooMuch, bare_name, opened
+from .streams import DAMAGED, Open, TooMuch, bare_name, damage_in, opened
 from .window import (
     BLANK,
     CHUNK,
@@ -38,7 +37,6 @@ PARTS_OF_ONE = frozenset(
 )
 NO_TEXT = "not UTF-8 text"
 BLANKS = BLANK.encode()
-DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error, OSError, BadZipFile)
 
 
 @dataclass(frozen=True)
@@ -91,11 +89,30 @@ def documents_in(
                 entries = _lines(stream, max_bytes)
             else:
                 entries = _values(Window(stream, max_bytes), is_document)
-            for entry in entries:
+            for entry in _with_damage(entries, stream):
                 position = entry.position
                 yield entry
     except DAMAGED as error:
         yield Broken(position + 1, damage_of(error))
+
+
+def _with_damage(
+    entries: Iterable[Document | Broken], stream: IO[bytes]
+) -> Iterator[Document | Broken]:
+    """The entries, and last what ended the stream before its time: in the place of an entry that it broke off."""
+    position, broken = 0, None
+    for entry in entries:
+        if broken is not None:
+            yield broken
+        broken = entry if isinstance(entry, Broken) else None
+        position = entry.position
+        if broken is None:
+            yield entry
+    if (damage := damage_in(stream)) is not None:
+        reason = damage_of(damage)
+        yield replace(broken, reason=reason) if broken else Broken(position + 1, reason)
+    elif broken is not None:
+        yield broken
 
 
 def damage_of(error: Exception) -> str:

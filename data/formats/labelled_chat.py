@@ -11,7 +11,7 @@ from ..traces import ANSWER, Action, Trace, Turn
 from .chat_rows import Raw, raw_messages
 from .conversation import Conversation
 from .dialects import said_of
-from .parts import ASSISTANT, TOOL, USER, Call, Part, Reasoning, Result, Said
+from .parts import ASSISTANT, TOOL, USER, Call, Part, Reasoning, Result, Said, Unread
 
 TASK = re.compile(r"Now given a task:\s*(.*?)\s*Please interact with\s+(\S+)", re.DOTALL)
 MOVE = re.compile(r"(?:^|\n)\s*Action:\s*", re.IGNORECASE)
@@ -45,7 +45,9 @@ def read_webvoyager(document: Any) -> Trace:
     asked = _asked(raw_messages(document))
     task = TASK.search(asked.text) if asked else None
     question = f"{task[1]} ({task[2]})" if task else ""
-    return Trace(question, tuple(turn for turn in turns if turn.thoughts or turn.actions))
+    unread = tuple(code for said in messages for code in said.unread)
+    acted = tuple(turn for turn in turns if turn.thoughts or turn.actions)
+    return Trace(question, acted, repairs=unread)
 
 
 def _web_turn(text: str, seen: Said | None, number: int) -> Turn:
@@ -97,11 +99,12 @@ def read_sketchpad(document: Any) -> Trace:
 
 def _sketched(said: Said) -> Said:
     if said.role == ASSISTANT:
-        return Said(ASSISTANT, tuple(_sketches(said.text)))
+        unread = map(Unread, said.unread)
+        return Said(ASSISTANT, (*_sketches(said.text), *unread))
     if not said.text.startswith("OBSERVATION"):
         return said
     seen = PROMPTING.sub("", LABEL.sub("", said.text, count=1)).strip()
-    return Said(TOOL, (Result(seen, pictures=tuple(said.pictures)),))
+    return Said(TOOL, (Result(seen, None, tuple(said.pictures), tuple(said.unread)),))
 
 
 def _sketches(text: str) -> Iterator[Part]:

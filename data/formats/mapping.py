@@ -7,7 +7,6 @@ A path is keys and list places joined by dots; those of a step are looked up in 
 `messages` names a list of chat messages.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from .dialects import said_of, words_of
 from .outcomes import outcome_of
 from .steps import Step, trace_of_steps
 from .table import TraceFormat
+from .window import Damage, parsed
 
 WHOLE = ("question", "messages", "steps", "outcome", "model", "id")
 STEP = ("thought", "action", "arguments", "observation", "images")
@@ -83,8 +83,8 @@ class Paths:
 def mapped_format(path: Path) -> TraceFormat:
     """The format in a mapping file; InvalidMapping where it is none."""
     try:
-        mapping = json.loads(path.read_text("utf-8-sig"))
-    except (OSError, ValueError) as error:
+        mapping = parsed(path.read_text("utf-8-sig"))
+    except (OSError, ValueError, Damage) as error:
         raise InvalidMapping(f"{path}: no mapping that can be read: {error}") from error
     if not isinstance(mapping, dict) or not all(isinstance(one, str) for one in mapping.values()):
         raise InvalidMapping(

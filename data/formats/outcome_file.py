@@ -5,7 +5,6 @@ Many trace files do not hold it: an evaluation report does. Knows rows and how a
 """
 
 import csv
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
@@ -15,6 +14,7 @@ from ..errors import InvalidOutcomes
 from ..identity import canonical
 from ..traces import Outcome, Trace
 from .outcomes import outcome_of
+from .window import Damage, parsed
 
 IDS = ("id", "instance_id", "task_id", "sample_id", "query_id", "run_id", "trace_id", "run", "key")
 FILES = ("file", "path", "filename")
@@ -95,9 +95,10 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 def _object(line: str, where: str) -> Mapping[str, Any]:
     try:
-        value = json.loads(line)
-    except ValueError as error:
-        raise InvalidOutcomes(f"{where}: not JSON: {error}") from error
+        value = parsed(line)
+    except Damage as damage:
+        reason = str(damage).removeprefix("not JSON: ")
+        raise InvalidOutcomes(f"{where}: not JSON: {reason}") from damage
     if not isinstance(value, dict):
         raise InvalidOutcomes(f"{where}: no object that names a run and its outcome")
     return value

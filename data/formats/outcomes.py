@@ -28,6 +28,12 @@ def scored(record: Mapping[str, Any]) -> Outcome | None:
     return told
 
 
+def is_unread(record: Any) -> bool:
+    """Whether something stands where the outcome would, and is neither a number nor a boolean."""
+    told = [record.get(name) for name in ("em", "reward")] if isinstance(record, dict) else []
+    return any(one is not None and not isinstance(one, int | float) for one in told)
+
+
 def outcome_of(reward: Any) -> Outcome | None:
     """True and 1 are success, all other finite numbers failure."""
     is_finite = isinstance(reward, int) or (isinstance(reward, float) and math.isfinite(reward))

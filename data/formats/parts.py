@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
+NO_CONTENT, NO_REASONING, NO_CALL = "content_unread", "reasoning_unread", "call_unread"
+NO_PICTURE, NO_ROLE = "image_unread", "role_unknown"
 
 
 class Kind(StrEnum):
@@ -50,14 +52,22 @@ class Picture:
 
 @dataclass(frozen=True)
 class Result:
-    """What a tool gave back, to the call of this id."""
+    """What a tool gave back, to the call of this id; `unread` are the codes of what in it could not be read."""
 
     text: str
     id: Any = None
     pictures: tuple[Picture, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
-Part = Text | Reasoning | Call | Picture | Result
+@dataclass(frozen=True)
+class Unread:
+    """What stands there and cannot be read: of a kind that nobody knows, or no text where one should be. Its code is a repair's."""
+
+    code: str
+
+
+Part = Text | Reasoning | Call | Picture | Result | Unread
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,12 @@ class Said:
     @property
     def results(self) -> list[Result]:
         return [part for part in self.parts if isinstance(part, Result)]
+
+    @property
+    def unread(self) -> list[str]:
+        """The codes of what could not be read."""
+        own = [part.code for part in self.parts if isinstance(part, Unread)]
+        return own + [code for result in self.results for code in result.unread]
 
     @property
     def pictures(self) -> list[Picture]:

@@ -8,7 +8,7 @@ import base64
 import binascii
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
@@ -40,10 +40,11 @@ class Named(NamedTuple):
 
 @dataclass(frozen=True)
 class Pictures:
-    """Names pictures of files below `root`, and keeps them in `folder` where there is one."""
+    """Names pictures of files below `root`, and keeps them in `folder` where there is one; `found` are the files that were pictures."""
 
     root: Path
     folder: Path | None = None
+    found: set[Path] = field(default_factory=set)
 
     def named(self, place: str, beside: Path) -> Named:
         """The picture at `place`, which may be relative to `beside`, the folder of the trace's file."""
@@ -72,7 +73,10 @@ class Pictures:
                 return Named(place, ELSEWHERE)
             if not path.is_file() or path.stat().st_size > MAX_PICTURE:
                 return Named(place, MISSING)
-            return self._kept(path.read_bytes()) or Named(place, UNREADABLE)
+            if (kept := self._kept(path.read_bytes())) is None:
+                return Named(place, UNREADABLE)
+            self.found.add(path)
+            return kept
         except (OSError, ValueError):
             return Named(place, MISSING)
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..traces import Trace
-from .chat import LISTS, Message, listed, messages_in, text_of
+from .chat import LISTS, Message, listed, messages_in, num_pictures, text_of
 from .outcomes import outcome_in
+from .parts import NO_PICTURE
 from .prompt import question_in
 from .react import LABEL, Run, pieces
 
@@ -49,7 +50,8 @@ def read_react_chat(document: Mapping[str, Any]) -> Trace:
         elif message["role"] == "user":
             run.observe(_observation(text_of(message)))
     question = question_in(text_of(messages[start]))
-    return Trace(question, run.turns, outcome_in(document) or run.closing)
+    unread = (NO_PICTURE,) * sum(map(num_pictures, messages[start:]))
+    return Trace(question, run.turns, outcome_in(document) or run.closing, repairs=unread)
 
 
 def _question_index(messages: Sequence[Message]) -> int | None:

@@ -11,16 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from ..traces import Trace, Turn
-from .containers import Content, Refused, contents_of
+from .containers import A_PICTURE, Content, Refused, contents_of
 from .documents import LOOKAHEAD, Broken, Document
 from .files import TraceFile, files_at
 from .gathering import Gathered, Gatherer, Key, Origin
 from .gatherings import GATHERINGS, Gathering
 from .mapping import mapped_format
+from .outcomes import is_unread
 from .pictures import Pictures
 from .table import TraceFormat, formats_named
 from .window import MAX_BYTES
 
+NO_OUTCOME = "outcome_unread"
 # What a reader meets in documents of its format that are not what the format says.
 UNREADABLE = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
 
@@ -80,6 +82,8 @@ class _Reading:
     max_bytes: int
     images: Path | None
     gatherer: Gatherer = field(default_factory=Gatherer)
+    seen: set[Path] = field(default_factory=set)  # pictures that a trace names
+    waiting: list[TraceFile] = field(default_factory=list)  # pictures that a trace may yet name
 
     def found_in(self, files: Iterable[TraceFile]) -> Iterator[Found]:
         for file in files:
@@ -87,6 +91,9 @@ class _Reading:
                 yield from self._content(file, content)
         for run in self.gatherer.runs():
             yield from self._joined(run)
+        for picture in self.waiting:
+            if picture.path.resolve() not in self.seen:
+                yield Skipped(picture.name, A_PICTURE)
 
     def _joined(self, run: Gathered) -> Iterator[Found]:
         """The traces of a run whose parts have been put together."""
@@ -102,6 +109,9 @@ class _Reading:
 
     def _content(self, file: TraceFile, content: Content | Refused) -> Iterator[Found]:
         name = content.name
+        if isinstance(content, Refused) and content.reason == A_PICTURE and name == file.name:
+            self.waiting.append(file)
+            return
         if isinstance(content, Refused):
             yield (
                 Quarantined(name, 1, content.reason)
@@ -168,9 +178,11 @@ class _Reading:
         turns, repairs = trace.turns, trace.repairs
         if any(turn.images for turn in turns):
             root = origin.file.root or origin.file.path.parent
-            pictures = Pictures(root.resolve(), self.images)
+            pictures = Pictures(root.resolve(), self.images, self.seen)
             turns, told = _with_pictures(turns, pictures, origin.file.path.parent)
             repairs += told
+        if trace.outcome is None and is_unread(entry.value):
+            repairs += (NO_OUTCOME,)
         return replace(
             trace,
             turns=turns,

@@ -4,6 +4,7 @@ A span becomes {"kind": "llm" | "tool" | "", "start", "inputs", "outputs", "mode
 reading needs is kept, since each span repeats its run's history.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,11 @@ LLM_KINDS = {
     "text_completion",
 }
 TOOL_KINDS = {"TOOL", "tool", "execute_tool"}
+INTEGER = re.compile(r"-?\d{1,20}", re.ASCII)
+UNREAD = {
+    "role": "assistant",
+    "content": [{"type": "unread"}],
+}  # what a message that is none counts as
 
 
 def is_otlp(value: Any) -> bool:
@@ -84,7 +90,7 @@ def _attributed(span: Raw, attributes: Raw, run: str) -> RunPart:
         "start": _start(span),
         "system": _system(_at(gen_ai, "system_instructions")),
         "inputs": inputs,
-        "outputs": outputs,
+        "outputs": outputs if outputs or kind not in LLM_KINDS else _unread(gen_ai.get("output")),
         "model": _at(gen_ai, "response", "model")
         or _at(gen_ai, "request", "model")
         or llm.get("model_name"),
@@ -104,7 +110,7 @@ def langsmith_run(value: Raw) -> Iterator[RunPart]:
         "kind": "llm" if value["run_type"] in LLM_KINDS else value["run_type"],
         "start": value.get("dotted_order") or value.get("start_time"),
         "inputs": _messages(value.get("inputs")),
-        "outputs": _messages(value.get("outputs")),
+        "outputs": _said(value.get("outputs"), value["run_type"]),
         "model": metadata.get("ls_model_name") if isinstance(metadata, dict) else "",
         "name": value.get("name"),
         "output": words_of(_at(value, "outputs", "output") or value.get("outputs")),
@@ -139,7 +145,7 @@ def langfuse_observations(value: Raw) -> Iterator[RunPart]:
             else "",
             "start": str(one.get("startTime") or one.get("start_time") or ""),
             "inputs": _messages(one.get("input")),
-            "outputs": _messages(one.get("output")),
+            "outputs": _said(one.get("output"), one.get("type")),
             "model": one.get("model")
             or one.get("providedModelName")
             or one.get("provided_model_name"),
@@ -197,8 +203,8 @@ def _unflattened_value(value: Any) -> Any:
 def _lists(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
-    if node and all(key.isdigit() for key in node):
-        return [_lists(node[key]) for key in sorted(node, key=int)]
+    if node and all(key.isdecimal() for key in node):
+        return [_lists(node[key]) for key in sorted(node, key=lambda key: (len(key), key))]
     return {key: _lists(value) for key, value in node.items()}
 
 
@@ -208,14 +214,25 @@ def _messages(value: Any) -> list[Any]:
         try:
             value = parsed(value)
         except Damage:
-            return []
+            return [UNREAD]
     if isinstance(value, list):
         if len(value) == 1 and isinstance(value[0], list):  # LangChain calls models in batches
             return _messages(value[0])
-        return [found for one in value if isinstance(one, dict) for found in _message(one)]
+        return [found for one in value for found in _message(one)]
     if isinstance(value, str):
         return [{"role": "assistant", "content": value}] if value else []
-    return _held(value) if isinstance(value, dict) else []
+    if isinstance(value, dict):
+        return _held(value)
+    return [] if value is None else [UNREAD]
+
+
+def _said(value: Any, kind: Any) -> list[Any]:
+    """The messages that a span gave; of a model's, what is none counts as one that cannot be read."""
+    return _messages(value) or (_unread(value) if kind in LLM_KINDS else [])
+
+
+def _unread(value: Any) -> list[Any]:
+    return [UNREAD] if value else []
 
 
 def _held(value: Raw) -> list[Any]:
@@ -225,8 +242,11 @@ def _held(value: Raw) -> list[Any]:
     return _messages([value])
 
 
-def _message(one: Raw) -> Iterator[Raw]:
+def _message(one: Any) -> Iterator[Raw]:
     """A message as it stands, or the one in a choice or a generation."""
+    if not isinstance(one, dict):
+        yield UNREAD
+        return
     inner = one.get("message")
     if isinstance(inner, dict) and "role" not in one:
         yield from _message(inner)
@@ -273,7 +293,8 @@ def _otlp_value(value: Raw) -> Any:
                 item["key"]: _otlp_value(item.get("value") or {})
                 for item in one.get("values") or ()
             }
-        return int(one) if key == "intValue" else one
+        is_number = key == "intValue" and isinstance(one, str) and INTEGER.fullmatch(one)
+        return int(one) if is_number else one
     return None
 
 

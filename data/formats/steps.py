@@ -21,6 +21,7 @@ class Step:
     arguments: Any = None
     observation: str = ""
     images: tuple[str, ...] = ()  # seen before it
+    repairs: tuple[str, ...] = ()
 
 
 def trace_of_steps(
@@ -31,10 +32,12 @@ def trace_of_steps(
     run: str = "",
 ) -> Trace:
     """One turn a step; a step with neither thought nor action is none."""
+    steps = list(steps)
+    repairs = [code for one in steps for code in one.repairs]
     steps = [one for one in steps if one.thought.strip() or one.action]
-    broken = (UNPARSED for one in steps if is_broken(one.arguments))
+    repairs += [UNPARSED for one in steps if is_broken(one.arguments)]
     turns = tuple(map(turn_of, steps))
-    return Trace(question.strip(), turns, outcome, model=model, run=run, repairs=tuple(broken))
+    return Trace(question.strip(), turns, outcome, model=model, run=run, repairs=tuple(repairs))
 
 
 def turn_of(step: Step) -> Turn:

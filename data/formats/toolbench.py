@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..traces import Outcome, Trace, Turn
 from .conversation import UNPARSED
+from .parts import NO_CONTENT
 from .steps import Step, action_of, is_broken, trace_of_steps
 
 Node = Mapping[str, Any]
@@ -21,6 +22,8 @@ PRINTED = re.compile(
     re.DOTALL,
 )
 END = re.compile(r"""['"]\}\Z""")
+KINDS = ("Thought", "Action", "Action Input")
+ROLES = ("system", "user", "assistant", "tool")
 CUT = 100  # characters to which the chains' texts were cut by those who published them
 
 
@@ -70,6 +73,8 @@ def _steps(path: Sequence[Node], told: set[int]) -> Iterator[Step]:
                 observation = str(node.get("observation") or "")
                 yield Step("\n".join(thoughts), name, text, observation)
                 thoughts, name = [], ""
+            case kind if kind not in KINDS and text:
+                yield Step(repairs=(NO_CONTENT,))
     if thoughts or name:
         yield Step("\n".join(thoughts), name)
 
@@ -108,6 +113,8 @@ def read_toolbench_chain(document: Mapping[str, Any]) -> Trace:
             thoughts = (said,) if said else ()
             turns.append(Turn(thoughts, (action_of(name, arguments),), (response,), is_cut=is_cut))
             said, is_cut = "", False
+        elif node.get("role") not in ROLES and message:
+            repairs.append(NO_CONTENT)
     turns += [Turn((said,), is_cut=is_cut)] if said else []
     method = document["answer"].get("method")
     return Trace(

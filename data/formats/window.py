@@ -8,6 +8,7 @@ become U+FFFD, since no store and no UTF-8 file can hold them.
 import codecs
 import json
 import re
+import sys
 from typing import IO, Any, NamedTuple
 
 MAX_BYTES = 64 * 2**20  # of one line, one element, or one object that is a single document
@@ -149,7 +150,9 @@ def _decoded(text: str, start: int) -> _Decoded:
     except json.JSONDecodeError:
         raise
     except ValueError as error:  # an integer of more digits than Python takes
-        raise Damage(f"not JSON: {error}") from error
+        raise Damage(
+            f"an integer of more than {sys.get_int_max_str_digits():,} digits, which is too long to be read"
+        ) from error
 
 
 def _without_surrogates(value: Any) -> Any:

@@ -4,6 +4,7 @@ import copy
 import json
 import random
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,12 @@ def places(value, path=()):
         yield from places(one, (*path, key))
 
 
+def at(value, path):
+    for key in path:
+        value = value[key]
+    return value
+
+
 def replaced(value, path, other):
     if not path:
         return other
@@ -90,6 +97,49 @@ def test_a_damaged_part_costs_no_more_than_its_document(tmp_path, sample):
             if isinstance(found, Trace):
                 assert found.id.startswith("t_")
                 assert all(len(turn.observations) == len(turn.actions) for turn in found.turns)
+
+
+def texts_in(traces):
+    """All that the traces say, in the words of their questions, thoughts, actions, observations and pictures."""
+    return "\n".join(
+        json.dumps([t.question, [vars(turn) for turn in t.turns]], default=vars) for t in traces
+    )
+
+
+def told(traces):
+    return Counter(repair for trace in traces for repair in trace.repairs)
+
+
+# By these a document is recognised, or its parts are put together: with another value it is another document.
+TELLING = {"traceId", "trace_id", "session_id", "dotted_order", "start_time", "id", "uuid", "key"}
+TELLING |= {"trajectory_format", "op_name", "run_type", "schema_version"}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)
+def test_what_has_the_wrong_type_is_never_dropped_in_silence(tmp_path, sample):
+    """A text that is gone, since something else stands in its place, is gone with its document, or counted as a repair."""
+    chance = random.Random(sample.name)
+    rows = documents(sample)
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    before = list(read_traces([file]))
+    said = texts_in(before)
+    leaves = [
+        (index, path)
+        for index, row in enumerate(rows)
+        for path in places(row)
+        if path and path[-1] not in TELLING and isinstance(text := at(row, path), str)
+        if len(text) > 20 and json.dumps(text)[1:-1][:40] in said
+    ]
+    for index, path in chance.sample(leaves, min(len(leaves), 40)):
+        broken = replaced(rows[index], path, chance.choice((987654, {"xyzzy": 1}, ["xyzzy"])))
+        changed = [*rows[:index], broken, *rows[index + 1 :]]
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in changed))
+        found = list(read_traces([file]))
+        if all(isinstance(one, Trace) for one in found) and not told(found) - told(before):
+            missing = json.dumps(at(rows[index], path))[1:-1][:40]
+            shows = any(word in texts_in(found) for word in (missing, "xyzzy", "987654"))
+            assert shows, f"{path}: {missing}"
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.name)

@@ -214,3 +214,108 @@ def test_a_closing_tag_that_strays_into_the_answer_makes_no_thought(tmp_path):
 
     assert trace.turns[0].thoughts == ("a",)
     assert trace.repairs == ("stray_close",)
+
+
+WRONG = [
+    (said("b", reasoning_content=5), "reasoning_unread"),
+    (said("b", reasoning_content=5, reasoning="a"), "reasoning_unread"),
+    (said("b", additional_kwargs={"reasoning_content": ["a"]}), "reasoning_unread"),
+    (said("b", reasoning_details="a"), "reasoning_unread"),
+    (said("b", reasoning_details=[7]), "reasoning_unread"),
+    (
+        said(
+            [{"type": "thinking", "thinking": 5, "signature": "x"}, {"type": "text", "text": "b"}]
+        ),
+        "reasoning_unread",
+    ),
+    (said(["b", 5]), "content_unread"),
+    (said([{"type": "text", "text": 5}, {"type": "text", "text": "b"}]), "content_unread"),
+    (said([{"type": "hologram", "at": "x"}, {"type": "text", "text": "b"}]), "content_unread"),
+    (
+        said([{"type": "text", "text": "b"}, {"type": "image_url", "image_url": {"url": 5}}]),
+        "image_unread",
+    ),
+    (said([{"type": "text", "text": "b"}, {"type": "image", "image": ["x"]}]), "image_unread"),
+    (said("b", tool_calls="search"), "call_unread"),
+    (said("b", tool_calls=[{"function": {"name": 5, "arguments": {}}}]), "call_unread"),
+    (said("b", function_call=["search"]), "call_unread"),
+    (
+        {"role": "tool", "content": [{"type": "text", "text": "c"}, {"type": "hologram"}]},
+        "content_unread",
+    ),
+]
+
+
+@pytest.mark.parametrize(("message", "code"), WRONG, ids=map(str, range(len(WRONG))))
+def test_what_has_the_wrong_type_is_counted_by_what_it_should_be(tmp_path, message, code):
+    trace = read(tmp_path, said("<think>a</think>b"), message)
+
+    assert trace.repairs == (code,)
+    assert trace.turns[0].thoughts == ("a",)
+
+
+def test_a_number_for_words_is_counted_and_costs_its_message_only(tmp_path):
+    trace = read(tmp_path, said(5), said("b"))
+
+    assert [turn.actions[0].arguments for turn in trace.turns] == [{"input": "b"}]
+    assert trace.repairs == ("content_unread",)
+
+
+def test_a_tools_result_in_any_shape_is_kept_as_it_is(tmp_path):
+    call = {"id": "1", "function": {"name": "look", "arguments": {}}}
+    for result, seen in ((5, "5"), ([7], "[7]"), ({"a": 1}, '{"a": 1}')):
+        answer = {"role": "tool", "tool_call_id": "1", "content": result}
+        trace = read(tmp_path, said("", tool_calls=[call]), answer)
+        assert (trace.turns[0].observations, trace.repairs) == ((seen,), ())
+
+
+@pytest.mark.parametrize("images", [[5, "b.png"], [{"x": 1}, "b.png"], [{"bytes": 5}, "b.png"]])
+def test_a_picture_of_the_wrong_type_leaves_its_place_empty(tmp_path, images):
+    (tmp_path / "b.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    asked = {"role": "user", "content": "<image> What is to the left of <image>"}
+    trace = read(tmp_path, asked, said("b"), images=images)
+
+    assert trace.repairs == ("image_unread",)
+    assert len(trace.turns[0].images) == 1
+
+
+def test_pictures_in_a_labelled_chat_are_counted_as_not_read(tmp_path):
+    seen = {
+        "role": "user",
+        "content": [{"type": "text", "text": "Observation: y"}, {"type": "image"}],
+    }
+    trace = read(tmp_path, said("Thought: a\nAction: Search[x]"), seen, said("Action: Finish[b]"))
+
+    assert (trace.format, trace.repairs) == ("react-chat", ("image_unread",))
+
+
+def test_who_speaks_in_no_known_role_is_counted(tmp_path):
+    nodes = [{"message": one} for one in (ASKED, said("b"), {"role": "critic", "content": "No."})]
+    for index, node in enumerate(nodes):
+        node |= {"id": index, "parent": index - 1 if index else None}
+    (tmp_path / "a.json").write_text(json.dumps({"nodes": nodes}))
+    (trace,) = read_traces([tmp_path / "a.json"])
+
+    assert trace.repairs == ("role_unknown",)
+
+
+def test_a_listed_picture_that_no_message_places_is_counted(tmp_path):
+    trace = read(tmp_path, said("b"), images=["a.png"])
+
+    assert trace.repairs == ("image_unseen",)
+
+
+@pytest.mark.parametrize(
+    ("fields", "repairs"),
+    [
+        ({"reward": "good"}, ("outcome_unread",)),
+        ({"reward": [1.0]}, ("outcome_unread",)),
+        ({"em": "1"}, ("outcome_unread",)),
+        ({"em": True, "reward": "good"}, ()),
+        ({"reward": None}, ()),
+        ({"reward": float("nan")}, ()),
+        ({}, ()),
+    ],
+)
+def test_an_outcome_that_is_no_number_is_counted(tmp_path, fields, repairs):
+    assert read(tmp_path, said("b"), **fields).repairs == repairs

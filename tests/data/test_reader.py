@@ -96,15 +96,11 @@ def test_files_that_are_no_traces_are_skipped_and_named(tmp_path):
     write(tmp_path / "rows.json", '[{"a": 1}, {"a": 2}]')
     write(tmp_path / "runs.jsonl", line())
     found = read(tmp_path)
-    assert [entry.file.rsplit("/")[-1] for entry in found if isinstance(entry, Skipped)] == [
-        "README.md",
-        "a.png",
-        "package.json",
-        "rows.json",
-    ]
+    skipped = {one.file.rsplit("/")[-1]: one for one in found if isinstance(one, Skipped)}
+    assert list(skipped) == ["README.md", "package.json", "rows.json", "a.png"]
     assert questions(found) == ["Who?"]
     assert lost(found) == []
-    assert "react-text, webvoyager, react-chat" in found[2].reason
+    assert skipped["package.json"].tried[:3] == ("react-text", "webvoyager", "react-chat")
 
 
 def test_a_big_file_of_something_else_is_not_read_to_its_end(tmp_path):
