@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,10 +30,17 @@ from ..scorer.routing.proactive.rated_questions import (
 from ..scorer.routing.proactive.rating import JOINT, OWN
 from ..scorer.routing.proactive.rating_groups import grouped
 from ..scorer.routing.proactive.rating_lessons import lessons_after
-from ..scorer.routing.proactive.readings import Ratings, read_ratings, read_signals, read_states
+from ..scorer.routing.proactive.readings import (
+    Ratings,
+    Readings,
+    read_ratings,
+    read_signals,
+    read_states,
+)
 from ..scorer.routing.proactive.signal_table import (
     PROBE,
     TAUGHT,
+    Needs,
     Probes,
     always,
     chosen_forms,
@@ -87,22 +94,15 @@ def teach_ratings(
         base = make_model(plan.model)
         table = read_rated(plan.tables, plan.arms, base, plan.most)
         library = Library.of(base, [one.text for one in candidate_set.active])
-        mine, measured = table.splits[Split.MINE], {one: table.splits[one] for one in LATER}
-        states = read_states(base, mine.trunks, _stage(tell, "mine read", mine))
-        read = {
-            split: read_signals(base, own.trunks, library, _stage(tell, f"{split} read", own))
-            for split, own in measured.items()
-        }
-        untaught = _ratings(base, measured, tell, "rated untaught")
+        seen = _look(base, table.splits, library, tell)
         curve = _teach(plan, base, table, out, tell)
-        taught = _ratings(load_model(str(out / MODEL)), measured, tell, "rated taught")
-        states_of = {Split.MINE: states, Split.CHOOSE: read[Split.CHOOSE].state}
-        probes = _probes(table.splits, states_of, base.name)
+        taught = _ratings(load_model(str(out / MODEL)), table.splits, tell, "rated taught")
+        probes = _probes(table.splits, seen.states, base.name)
         needs = {
-            split: needs_of(read[split], untaught[split], taught[split], probes)
-            for split in measured
+            split: needs_of(seen.read[split], seen.ratings[split], taught[split], probes)
+            for split in LATER
         }
-        chosen = chosen_forms(needs[Split.CHOOSE], measured[Split.CHOOSE].arms)
+        chosen = chosen_forms(needs[Split.CHOOSE], table.splits[Split.CHOOSE].arms)
         _keep_probe(probes, chosen, out)
         report = {
             "set": candidate_set.name,
@@ -110,24 +110,63 @@ def teach_ratings(
             "trained": str(out / MODEL),
             "by": plan.by.value,
             "arms": plan.arms._asdict(),
-            "questions": {split.value: len(own.trunks) for split, own in table.splits.items()},
-            "left_out": table.left_out,
-            "always": dict(zip(plan.arms, always(measured[Split.TEST].arms), strict=True)),
-            "policy": "rating" if chosen[TAUGHT].endswith("own") else "joint",
+            **_told(plan, table, needs[Split.TEST], chosen),
             "probe": str(out / PROBE_FILE) if PROBE in chosen else None,
-            "signals": signal_table(measured[Split.TEST].arms, needs[Split.TEST], chosen),
             "curve": curve,
         }
         write_whole(out / REPORT, f"{json.dumps(report, indent=2, ensure_ascii=False)}\n")
     return report
 
 
+class _Seen(NamedTuple):
+    """What the untaught model says: states of *mine* and *choose* questions, all signals of those to compare on."""
+
+    states: Mapping[Split, np.ndarray]
+    read: Mapping[Split, Readings]
+    ratings: Mapping[Split, Ratings]
+
+
+def _look(
+    model: LanguageModel,
+    questions: Mapping[Split, RatedQuestions],
+    library: Library,
+    tell: Tell,
+) -> _Seen:
+    mine = questions[Split.MINE]
+    states = read_states(model, mine.trunks, _stage(tell, "mine read", mine))
+    read = {
+        split: read_signals(
+            model,
+            questions[split].trunks,
+            library,
+            _stage(tell, f"{split} read", questions[split]),
+        )
+        for split in LATER
+    }
+    told = {Split.MINE: states, Split.CHOOSE: read[Split.CHOOSE].state}
+    return _Seen(told, read, _ratings(model, questions, tell, "rated untaught"))
+
+
+def _told(plan: RatingPlan, table: RatedTable, needs: Needs, chosen: Mapping[str, str]) -> Json:
+    """The figures, of *test* questions."""
+    arms = table.splits[Split.TEST].arms
+    return {
+        "questions": {split.value: len(own.trunks) for split, own in table.splits.items()},
+        "left_out": table.left_out,
+        "always": dict(zip(plan.arms, always(arms), strict=True)),
+        "policy": "rating" if chosen[TAUGHT].endswith("own") else "joint",
+        "signals": signal_table(arms, needs, chosen, plan.schedule.seed),
+    }
+
+
 def _ratings(
     model: LanguageModel, questions: Mapping[Split, RatedQuestions], tell: Tell, stage: str
 ) -> dict[Split, Ratings]:
     return {
-        split: read_ratings(model, own.trunks, _stage(tell, f"{split} {stage}", own))
-        for split, own in questions.items()
+        split: read_ratings(
+            model, questions[split].trunks, _stage(tell, f"{split} {stage}", questions[split])
+        )
+        for split in LATER
     }
 
 
