@@ -32,7 +32,7 @@ def route_table(
     """The report, JSON; the router is kept in `out`. InvalidRoutingTable for a table that cannot be used."""
     table = read_outcomes(plan.tables)
     if plan.arms:
-        table = table.with_arms(plan.arms)
+        table = table.between(plan.arms)
     settings = Settings(seeds=plan.seeds)
     settings = replace(settings, schedule=replace(settings.schedule, seed=plan.seed))
     found = contest(Example(asked(table, text, pictures), table), settings, text.name, plan.seed)
@@ -41,6 +41,8 @@ def route_table(
     return {
         "tables": [str(path) for path in plan.tables],
         "left_out": table.left_out,
+        "columns_left_out": list(table.columns_left_out),
+        "records_cut_off": table.cut_off,
         "embedder": text.name,
         "settings": asdict(settings),
         **found.report,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +13,11 @@ from rich.table import Table
 
 from .command_options import AsJson, EmbedderPath, Seed
 from .result_file import require_writable
-from .terminal import OUT, plain, print_json, stages
+from .terminal import OUT, plain, print_json, printable, stages
 
 routing_app = typer.Typer()
 Json = Mapping[str, Any]
+LEADING_ZERO = re.compile(r"(?<![\d.])0\.")
 
 
 @routing_app.command()
@@ -75,19 +77,34 @@ def show_routing(report: Json) -> None:
             "never" if row["qnc"] is None else f"{row['qnc']:.2f}",
             f"{row['rank_score']:.3f}",
         )
-        shown.add_row(name, *(cell.replace("0.", ".") for cell in cells))
+        shown.add_row(name, *(LEADING_ZERO.sub(".", cell) for cell in cells))
     OUT.print(shown)
-    arms = list(report["arms"])
+    arms = [*map(printable, report["arms"])]
     for name, row in report["routers"].items():
-        shares = " / ".join(f"{100 * row['shares'][arm]:.0f}" for arm in arms)
+        shares = " / ".join(f"{100 * share:.0f}" for share in row["shares"].values())
         OUT.print(plain(f"{name}, at no price: {shares} % to {' / '.join(arms)}"))
     asked, best = report["questions"], report["best_single"]
     OUT.print(
         plain(
             f"learned on {asked['mine']} questions, chosen on {asked['choose']}, measured on {asked['test']}; left out {report['left_out']};"
-            f" best single arm {best['arm']}: {best['quality']:.3f} at {best['cost']:.4g}"
+            f" best single arm {printable(best['arm'])}: {best['quality']:.3f} at {best['cost']:.4g}"
         )
     )
+    for remark in _remarks(report):
+        OUT.print(plain(remark))
+
+
+def _remarks(report: Json) -> Sequence[str]:
+    """What of the table is in no figure, and what a figure is where it is not what it is called."""
+    remarks = []
+    if columns := report["columns_left_out"]:
+        told = ", ".join(map(printable, columns))
+        remarks.append(f"columns left out, for an arm M has M_correct and M_cost: {told}")
+    if report["records_cut_off"]:
+        remarks.append(f"records cut off at a file's end, left out: {report['records_cut_off']}")
+    if report["same_cost"]:
+        remarks.append("on test questions all arms cost the same: nAUC is the best quality")
+    return remarks
 
 
 def interval(estimate: Json, *, signed: str = "", digits: int = 4) -> str:

@@ -32,6 +32,10 @@ from .latent_router import Example, LatentRouter, Settings, train_router
 
 Json = dict[str, Any]
 LATENT, BEST_SINGLE = "latent router", "best single"
+IN_VAIN = {
+    Split.MINE: "no outcome on any training question, so there is nothing to learn of it",
+    Split.TEST: "no outcome on any test question, so nothing of it can be measured",
+}
 
 
 class Contest(NamedTuple):
@@ -54,7 +58,7 @@ class Field:
 
     @property
     def range(self) -> CostRange:
-        return cost_range(self.example.outcomes, self.costs, self.weights)
+        return cost_range(self.example.outcomes, self.weights)
 
 
 def contest(whole: Example, settings: Settings, embedder: str, seed: int = 0) -> Contest:
@@ -71,7 +75,7 @@ def contest(whole: Example, settings: Settings, embedder: str, seed: int = 0) ->
 
 
 def part_of(whole: Example, split: Split) -> Example:
-    """The questions of one split. InvalidRoutingTable where it has none, or an arm was never tried on training questions."""
+    """The questions of one split. InvalidRoutingTable where it has none, or an arm was never tried on training or *test* questions."""
     chosen = whole.outcomes.in_split(split)
     if not chosen.any():
         raise InvalidRoutingTable(
@@ -79,13 +83,9 @@ def part_of(whole: Example, split: Split) -> Example:
         )
     part = Example(whole.asked.rows(chosen), whole.outcomes.rows(chosen))
     tried = np.asarray(part.outcomes.available.any(axis=0))
-    if split is Split.MINE and not tried.all():
-        idle = [
-            arm for arm, is_tried in zip(part.outcomes.arms, tried, strict=True) if not is_tried
-        ]
-        raise InvalidRoutingTable(
-            f"{', '.join(idle)}: no outcome on any training question, so there is nothing to learn of it; leave the arm out"
-        )
+    idle = [arm for arm, is_tried in zip(part.outcomes.arms, tried, strict=True) if not is_tried]
+    if idle and split in IN_VAIN:
+        raise InvalidRoutingTable(f"{', '.join(idle)}: {IN_VAIN[split]}; leave the arm out")
     return part
 
 
@@ -134,9 +134,9 @@ def _report(
     outcomes = test.example.outcomes
     frontiers = {name: test.frontier(both[1]) for name, both in predicted.items()}
     areas = {name: nauc(found, test.range) for name, found in frontiers.items()}
-    best = int(np.argmax(np.nanmean(train.outcomes.quality, axis=0)))
-    arms = outcomes.arms
-    single = _means(outcomes.quality[:, best], outcomes.cost[:, best])
+    means = np.nanmean(train.outcomes.quality, axis=0, keepdims=True)
+    best = choices(means, np.ones_like(means, dtype=bool), test.costs, 0.0)[0]
+    single = Single(*(float(one[0, 0]) for one in frontiers[BEST_SINGLE]))
     measure = partial(_figures, test, single)
     routers = {}
     for name, (on_choose, on_test) in predicted.items():
@@ -152,21 +152,18 @@ def _report(
             split: len(one.outcomes.ids)
             for split, one in zip(Split, (train, choose.example, test.example), strict=True)
         },
-        "best_single": {"arm": arms[best], **single._asdict()},
+        "best_single": {"arm": outcomes.arms[best], **single._asdict()},
+        "same_cost": bool(test.range.is_point[0]),
         "lambdas": LAMBDAS.tolist(),
         "routers": routers,
     }
 
 
 class Single(NamedTuple):
-    """An arm on all questions that it was available for."""
+    """What the best single arm reaches at no price, the next best in its place where it is missing."""
 
     quality: float
     cost: float
-
-
-def _means(quality: np.ndarray, cost: np.ndarray) -> Single:
-    return Single(float(np.nanmean(quality)), float(np.nanmean(cost)))
 
 
 def _arms(train: Example, arms: tuple[str, ...], test: Field) -> Json:

@@ -24,10 +24,15 @@ class Frontier(NamedTuple):
 
 
 class CostRange(NamedTuple):
-    """(W,) each: what it costs to give every question its cheapest available arm, and its dearest."""
+    """(W,) each: the least and the most that giving every question to one arm costs."""
 
     low: np.ndarray
     high: np.ndarray
+
+    @property
+    def is_point(self) -> np.ndarray:
+        """(W,) bool: all costs the same, so that there is nothing to be traded."""
+        return self.high - self.low <= ROUNDING * self.high
 
 
 def choices(
@@ -49,13 +54,17 @@ def frontier(
     return Frontier(share @ table.quality[rows, picked].T, share @ table.cost[rows, picked].T)
 
 
-def cost_range(table: Outcomes, costs: np.ndarray, weights: np.ndarray) -> CostRange:
-    """Of giving all questions to the cheapest, and all to the dearest arm there is for them, by `costs` (A,)."""
-    rows = np.arange(len(table.ids))
+def cost_range(table: Outcomes, weights: np.ndarray) -> CostRange:
+    """From the lowest to the highest mean cost of an arm over these very questions, whatever it cost on others.
+
+    Where an arm is missing, another plays: the question's cheapest for the lowest, its dearest for the highest.
+    """
     share = weights / weights.sum(axis=1, keepdims=True)
-    low = np.argmin(np.where(table.available, costs, np.inf), axis=1)
-    high = np.argmax(np.where(table.available, costs, -np.inf), axis=1)
-    return CostRange(share @ table.cost[rows, low], share @ table.cost[rows, high])
+    low, high = (
+        share @ np.where(table.available, table.cost, end(table.cost, axis=1, keepdims=True))
+        for end in (np.nanmin, np.nanmax)
+    )
+    return CostRange(low.min(axis=1), high.max(axis=1))
 
 
 def nauc(found: Frontier, within: CostRange) -> np.ndarray:
@@ -63,9 +72,15 @@ def nauc(found: Frontier, within: CostRange) -> np.ndarray:
 
     The range is the table's, the same for all routers, and past a router's dearest point its best quality holds. (The authors'
     program takes each router's own range, by which a router that never leaves its best point beats every trade: `own_range`.)
+    Where the range is a point, it is the peak.
     """
-    ranges = zip(found.quality, found.cost, *within, strict=True)
-    return np.array([_area(quality, cost, low, high) for quality, cost, low, high in ranges])
+    ranges = zip(found.quality, found.cost, *within, within.is_point, strict=True)
+    return np.array(
+        [
+            best.max() if is_point else _area(best, cost, low, high)
+            for best, cost, low, high, is_point in ranges
+        ]
+    )
 
 
 def own_range(found: Frontier) -> CostRange:
@@ -98,8 +113,6 @@ def _area(quality: np.ndarray, cost: np.ndarray, low: float, high: float) -> flo
     order = np.lexsort((-quality, cost))
     costs, first = np.unique(cost[order], return_index=True)
     best = np.maximum.accumulate(quality[order][first])
-    if high <= low:
-        return float(best[-1])
     inner = costs[(costs > low) & (costs < high)]
     ends = np.concatenate([[low], inner, [high]])
     return float(np.trapezoid(np.interp(ends, costs, best), (ends - low) / (high - low)))

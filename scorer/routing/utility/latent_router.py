@@ -238,7 +238,7 @@ def area(router: LatentRouter, encoded: Encoded, table: Outcomes) -> float:
     predicted = np.nan_to_num(router.predict_encoded(encoded, table.available))
     once = np.ones((1, len(table.ids)))
     found = frontier(predicted, table, router.costs, once)
-    return float(nauc(found, cost_range(table, router.costs, once))[0])
+    return float(nauc(found, cost_range(table, once))[0])
 
 
 def _query(encoded: Encoded) -> Query:

@@ -51,9 +51,17 @@ def test_the_best_single_arm_is_the_best_of_the_training_questions(found):
     best = int(np.argmax(np.nanmean(train.quality, axis=0)))
 
     assert found.report["best_single"]["arm"] == ARMS[best]
-    assert found.report["best_single"]["quality"] == pytest.approx(
-        np.nanmean(test.quality[:, best])
-    )
+    assert test.available[:, best].mean() < 1, "so that others have to take its place"
+    order = sorted(range(3), key=lambda arm: -np.nanmean(train.quality[:, arm]))
+    taken = [next(arm for arm in order if there[arm]) for there in test.available]
+    for figure, cells in (("quality", test.quality), ("cost", test.cost)):
+        reached = np.mean([row[arm] for row, arm in zip(cells, taken, strict=True)])
+        assert found.report["best_single"][figure] == pytest.approx(reached)
+        assert found.report["routers"][BEST_SINGLE][figure] == pytest.approx(reached)
+    row, single = found.report["routers"][BEST_SINGLE], found.report["best_single"]
+    points = zip(row["frontier"]["quality"], row["frontier"]["cost"], strict=True)
+    assert row["qnc"] * single["cost"] == min(c for q, c in points if q >= single["quality"])
+    assert row["qnc"] <= 1, "it matches itself at its own cost, if at no lower one"
     assert found.router.ids == train.ids
     counts = found.report["questions"]
     assert sum(counts.values()) == 300 and counts["mine"] == len(train.ids)
@@ -95,6 +103,52 @@ def test_an_arm_that_was_never_tried_on_training_questions_is_told():
 
     with pytest.raises(InvalidRoutingTable, match="middle: no outcome on any training question"):
         contest(Example(whole.asked, replace(whole.outcomes, quality=quality)), QUICK, "made")
+
+
+def test_an_arm_of_which_nothing_can_be_measured_is_told_before_anything_is_trained():
+    whole = example(100, 0)
+    quality = whole.outcomes.quality.copy()
+    quality[whole.outcomes.in_split(Split.TEST), 1] = np.nan
+
+    with pytest.raises(InvalidRoutingTable, match="middle: no outcome on any test question"):
+        contest(Example(whole.asked, replace(whole.outcomes, quality=quality)), QUICK, "made")
+
+
+def turned(whole, **changed):
+    return contest(Example(whole.asked, replace(whole.outcomes, **changed)), QUICK, "made").report
+
+
+def test_of_arms_that_are_equally_good_in_training_the_cheapest_is_the_best_single_one():
+    whole = example(120, 0)
+    quality = np.tile(whole.outcomes.quality[:, :1], (1, 3))
+
+    report = turned(whole, quality=quality)
+
+    assert report["best_single"]["arm"] == "small"
+    assert report["best_single"]["cost"] == pytest.approx(1.0)
+    assert report["routers"][BEST_SINGLE]["shares"] == {"large": 0, "middle": 0, "small": 1}
+    assert report["routers"][BEST_SINGLE]["qnc"] == 1.0
+
+
+def test_arms_that_cost_otherwise_on_test_questions_are_measured_by_what_they_cost_there():
+    whole = example(300, 0)
+    test = whole.outcomes.in_split(Split.TEST)
+
+    report = turned(whole, cost=np.where(test[:, None], [1.0, 3.0, 8.0], whole.outcomes.cost))
+
+    assert not report["same_cost"]
+    random = report["routers"]["random"]
+    assert random["nauc"]["value"] < random["peak"], "an area, not the best quality"
+
+
+def test_arms_that_all_cost_the_same_are_told_to_have_no_area():
+    whole = example(120, 0)
+
+    report = turned(whole, cost=np.full_like(whole.outcomes.cost, 0.1))
+
+    assert report["same_cost"]
+    for row in report["routers"].values():
+        assert row["nauc"]["value"] == pytest.approx(row["peak"])
 
 
 def test_knn_is_the_mean_over_the_nearest_questions_that_an_arm_was_tried_on():

@@ -1,5 +1,7 @@
 """The figures of a frontier against brute force."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -96,9 +98,49 @@ def test_a_frontier_is_the_mean_of_what_was_chosen_at_each_lambda(seed):
 def test_the_range_of_costs_is_from_all_cheapest_to_all_dearest_available_arms():
     table = outcomes([[1, 0, 1], [1, 0, np.nan]])
 
-    found = front.cost_range(table, np.array([1.0, 0.4, 0.1]), np.ones((1, 2)))
+    found = front.cost_range(table, np.ones((1, 2)))
 
     assert (found.low[0], found.high[0]) == (2.0, 8.0)  # (1 + 3) / 2; 8 both
+
+
+@given(st.integers(0, 30))
+def test_a_range_of_costs_is_that_of_the_arms_means_over_these_very_questions(seed):
+    """Whatever they cost on the questions that a router has learned from, and in every resample alike."""
+    draw = np.random.default_rng(seed)
+    table = outcomes(np.ones((12, 3)), cost=draw.random((12, 3)).round(2))
+    weights = draw.integers(0, 3, (4, 12)) + np.eye(4, 12)
+
+    found = front.cost_range(table, weights)
+
+    for row, weighting in enumerate(weights):
+        means = np.average(table.cost, axis=0, weights=weighting)
+        assert found.low[row] == pytest.approx(means.min())
+        assert found.high[row] == pytest.approx(means.max())
+
+
+@given(st.integers(0, 30))
+def test_a_range_of_costs_never_runs_backwards_whatever_is_missing(seed):
+    draw = np.random.default_rng(seed)
+    _, holed = example(12, seed, holes=0.5)
+    dear = np.where(np.isnan(holed.quality), np.nan, draw.random((12, 3)) * [[100], *[[1]] * 11])
+    table = replace(holed, cost=dear)
+    weights = draw.integers(0, 3, (4, 12)) + np.eye(4, 12)
+
+    found = front.cost_range(table, weights)
+    reached = front.frontier(draw.random((12, 3)), table, np.ones(3), weights)
+
+    assert (found.low <= found.high).all()
+    areas = front.nauc(reached, found)
+    assert ((areas >= 0) & (areas <= front.peak(reached) + 1e-12)).all()
+
+
+def test_the_area_is_the_peak_only_where_all_arms_cost_the_same():
+    same = front.cost_range(outcomes(np.ones((7, 3)), cost=np.full((7, 3), 0.1)), np.ones((2, 7)))
+    other = front.cost_range(outcomes(np.ones((7, 3))), np.ones((2, 7)))
+
+    assert same.is_point.all() and not other.is_point.any()
+    turned = front.nauc(only([0.2, 0.6], [4.9, 5.0]), span(4.9, 5.0))[0]
+    assert turned == pytest.approx(0.4), "and not .6, though training said otherwise"
 
 
 def test_peak_and_qnc_and_rank_score_by_their_formulas():
@@ -123,7 +165,7 @@ def test_peak_and_qnc_and_rank_score_by_their_formulas():
 def test_the_oracle_is_above_every_other_prediction():
     _, table = example(50, 3)
     costs, weights = np.array([1.0, 0.4, 0.1]), np.ones((1, 50))
-    within = front.cost_range(table, costs, weights)
+    within = front.cost_range(table, weights)
     best = front.nauc(front.frontier(table.quality, table, costs, weights), within)[0]
 
     for seed in range(20):
