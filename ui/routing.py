@@ -1,17 +1,20 @@
 """Utility routing for a user's table: questions embedded, a router trained and compared, kept in a file. Prints nothing."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..data.errors import ForethoughtError
 from ..miner.embed import Embedder
-from ..scorer.routing.outcome_files import read_outcomes
+from ..scorer.routing.outcome_files import files_of, read_outcomes
 from ..scorer.routing.outcomes import Outcomes
 from ..scorer.routing.utility.contest import contest
 from ..scorer.routing.utility.features import Asked
 from ..scorer.routing.utility.latent_router import Example, Settings
+from ..scorer.routing.utility.router_file import require_plain
 
 Json = dict[str, Any]
 
@@ -29,7 +32,14 @@ class RoutingPlan:
 def route_table(
     plan: RoutingPlan, text: Embedder, pictures: Embedder | None = None, out: Path | None = None
 ) -> Json:
-    """The report, JSON; the router is kept in `out`. InvalidRoutingTable for a table that cannot be used."""
+    """The report, JSON; the router is kept in `out`.
+
+    InvalidRoutingTable for a table that cannot be used, ForethoughtError for an `out` that would take the place of what is no file,
+    or of a table.
+    """
+    if out is not None:
+        require_plain(out)
+        require_other(out, [file for path in plan.tables for file in files_of(path)])
     table = read_outcomes(plan.tables)
     if plan.arms:
         table = table.between(plan.arms)
@@ -47,6 +57,15 @@ def route_table(
         "settings": asdict(settings),
         **found.report,
     }
+
+
+def require_other(out: Path, inputs: Sequence[Path]) -> None:
+    """ForethoughtError where `out` is one of the files that are read, under whatever name."""
+    for path in inputs:
+        if out.exists() and path.exists() and out.samefile(path):
+            raise ForethoughtError(
+                f"cannot write {out}: {path} is read, and would be lost; name another file"
+            )
 
 
 def asked(table: Outcomes, text: Embedder, pictures: Embedder | None = None) -> Asked:

@@ -49,10 +49,12 @@ def route(
 ) -> None:
     """Train a router on what models, sets or modes did, and compare it with simpler ones on questions it has not seen."""
     from ..miner.vectors import OwnVectors
-    from .routing import RoutingPlan, route_table
+    from .routing import RoutingPlan, require_other, route_table
     from .wiring import make_embedder
 
     require_writable(out)
+    if out is not None:
+        require_other(out, [Path(one) for one in (embedder, pictures) if one])
     plan = RoutingPlan(tuple(table), tuple(arm or ()), seeds, seed)
     seen = OwnVectors(pictures) if pictures else None
     with stages("route", quiet=as_json) as tell:

@@ -67,7 +67,8 @@ class Encoder(NamedTuple):
     image: Scale | None
 
     def __call__(self, asked: Asked) -> Encoded:
-        """InvalidRoutingTable for vectors of another size than in training."""
+        """InvalidRoutingTable for vectors of another size than in training, of other texts, and for what in them is no number."""
+        _require_whole(asked)
         worded = self.worded(self.wording.vectors(asked.texts))
         text = np.concatenate([self.meaning(asked.vectors), worded], axis=1)
         if self.image is None or asked.image is None or asked.has_image is None:
@@ -81,6 +82,21 @@ class Encoder(NamedTuple):
     @property
     def image_size(self) -> int:
         return 0 if self.image is None else len(self.image.centre)
+
+
+def _require_whole(asked: Asked) -> None:
+    """A vector for each text, and a picture's for each that has one, of numbers."""
+    seen = None if asked.has_image is None else asked.image
+    for vectors in (asked.vectors, *(() if seen is None else (seen, asked.has_image))):
+        if len(vectors) != len(asked.texts):
+            raise InvalidRoutingTable(
+                f"{len(asked.texts)} texts and {len(vectors)} vectors; give each text its own"
+            )
+    used = [asked.vectors, *(() if seen is None else (seen[asked.has_image],))]
+    if not all(np.isfinite(vectors).all() for vectors in used):
+        raise InvalidRoutingTable(
+            "a question's vector holds what is no number; embed the questions again"
+        )
 
 
 def encoder_of(train: Asked, seed: int) -> Encoder:

@@ -4,27 +4,24 @@ A router is one network or several that differ by their seed only, whose predict
 them out of what is available) and added (`with_arm`) without training anything again.
 """
 
-import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
-from ....data.errors import ForethoughtError
-from ..outcomes import InvalidRoutingTable, Outcomes
+from ..outcomes import InvalidRoutingTable, Outcomes, require_cells
 from .features import Asked, Encoded, Encoder, Scale, encoder_of
 from .fitting import Lessons, Schedule, teach
 from .frontier import choices, cost_range, frontier, nauc
 from .network import LatentNetwork, Query, Shape
 from .profiles import Pool, neighbourhoods
+from .router_file import RouterFile, read_router_file, unreadable, write_router_file
 from .wording import Wording
 
-FORMAT = "forethought-router-1"
 BATCH = 4096
 POOL = ("quality", "cost", "slice", "region")
 
@@ -58,8 +55,14 @@ class LatentRouter:
     def predict(self, asked: Asked, available: np.ndarray) -> np.ndarray:
         """(Q, A): the quality each arm would reach, NaN where it is not `available` (Q, A) bool.
 
-        InvalidRoutingTable where a question has no arm.
+        InvalidRoutingTable where a question has no arm, and for questions that are not whole.
         """
+        if available.shape != (len(asked.texts), len(self.arms)):
+            raise InvalidRoutingTable(
+                f"{len(asked.texts)} questions and {len(self.arms)} arms, where {available.shape} tells which are available"
+            )
+        if not len(asked.texts) and not len(asked.vectors):
+            return np.empty((0, len(self.arms)))
         return self.predict_encoded(self.encoder(asked), available)
 
     def predict_encoded(self, encoded: Encoded, available: np.ndarray) -> np.ndarray:
@@ -82,7 +85,12 @@ class LatentRouter:
         weight: float = 0.0,
         available: Sequence[str] | None = None,
     ) -> list[str]:
-        """The arm for each question, of `available` arms (None: all), at `weight`, the price of the dearest arm in quality."""
+        """The arm for each question, of `available` arms (None: all), at `weight`, the price of the dearest arm in quality.
+
+        InvalidRoutingTable for arms that it has not, for a weight below 0 or without end, and for questions that are not whole.
+        """
+        if not (math.isfinite(weight) and weight >= 0):
+            raise InvalidRoutingTable(f"weight {weight}: a price is a number from 0 on")
         names = self.arms if available is None else tuple(available)
         if unknown := [name for name in names if name not in self.arms]:
             raise InvalidRoutingTable(
@@ -100,25 +108,34 @@ class LatentRouter:
     def with_arm(
         self, name: str, quality: Mapping[str, float], cost: Mapping[str, float]
     ) -> "LatentRouter":
-        """One arm more, of what it reached on training questions: its qualities and costs by their ids, as many as there are."""
-        if name in self.arms:
-            raise InvalidRoutingTable(f"{name}: the router has this arm already")
-        told = [id for id in self.ids if id in quality and id in cost]
-        if not told:
+        """One arm more, of what it reached on training questions: its qualities and costs by their ids, as many as there are.
+
+        NaN is one that is missing, as in a table; InvalidRoutingTable for what no table may hold, either.
+        """
+        if name in self.arms or not name.strip():
+            raise InvalidRoutingTable(
+                f"{name!r}: the router has this arm already, or it is no name; give it its own"
+            )
+        reached, paid = _numbers(self.ids, quality, name), _numbers(self.ids, cost, name)
+        missing = np.isnan(reached) | np.isnan(paid)
+        reached[missing] = paid[missing] = np.nan
+        require_cells(reached[:, None], paid[:, None], self.ids, (name,), "a new arm")
+        if missing.all():
             raise InvalidRoutingTable(
                 f"{name}: nothing is known of it on the router's training questions, so it has no profile"
             )
-        reached, paid = (
-            np.array([told[id] if id in quality and id in cost else np.nan for id in self.ids])
-            for told in (quality, cost)
-        )
-        profile = self.pool.profile(reached, paid)
+        with np.errstate(over="ignore"):
+            profile = self.pool.profile(reached, paid)
+        if not np.isfinite(profile).all():
+            raise InvalidRoutingTable(
+                f"{name}: costs {np.nanmean(paid):g}, out of all proportion to the router's other arms; tell it in their unit"
+            )
         return replace(
             self, arms=(*self.arms, name), profiles=np.concatenate([self.profiles, profile[None]])
         )
 
     def save(self, path: Path) -> None:
-        """Into one file of safetensors, whole or not at all."""
+        """Into one file, whole or not at all."""
         arrays = {"profiles": self.profiles}
         arrays |= {f"pool.{name}": np.ascontiguousarray(getattr(self.pool, name)) for name in POOL}
         for name, part in self.encoder._asdict().items():
@@ -127,8 +144,7 @@ class LatentRouter:
         for number, network in enumerate(self.networks):
             for name, weight in network.state_dict().items():
                 arrays[f"network.{number}.{name}"] = weight.numpy()
-        told = {
-            "format": FORMAT,
+        facts = {
             "arms": self.arms,
             "ids": self.ids,
             "embedder": self.embedder,
@@ -137,41 +153,30 @@ class LatentRouter:
             "slices": self.pool.slices,
             "regions": self.pool.regions,
         }
-        partial = path.with_name(f".{path.name}.partial")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            save_file(arrays, partial, {"router": json.dumps(told)})
-            partial.replace(path)
-        except (OSError, SafetensorError) as error:
-            raise ForethoughtError(
-                f"{path}: cannot be written ({error}); name another file"
-            ) from error
+        write_router_file(path, facts, arrays)
 
 
 def load_router(path: Path) -> LatentRouter:
     """What `save` wrote; ForethoughtError where it is something else."""
+    found = read_router_file(path)
     try:
-        with safe_open(path, "numpy") as file:
-            told = json.loads((file.metadata() or {}).get("router", "{}"))
-            arrays = {name: file.get_tensor(name) for name in file.keys()}
-        if told.get("format") != FORMAT:
-            raise ForethoughtError(
-                f"{path}: no router of this program; train one with `forethought route --out`"
-            )
-        return _loaded(told, arrays)
-    except (OSError, SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
-        raise ForethoughtError(f"{path}: cannot be read as a router ({error})") from error
+        return _loaded(found)
+    except (RuntimeError, AssertionError) as error:  # weights of other sizes than the shape's
+        raise unreadable(path, error) from error
 
 
-def _loaded(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> LatentRouter:
-    pool = Pool(
-        arrays["pool.quality"],
-        arrays["pool.cost"],
-        arrays["pool.slice"],
-        arrays["pool.region"],
-        told["slices"],
-        told["regions"],
-    )
+def _numbers(ids: Sequence[str], told: Mapping[str, float], name: str) -> np.ndarray:
+    """(ids,): NaN for what is not told."""
+    try:
+        return np.array([float(told.get(id, np.nan)) for id in ids])
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidRoutingTable(f"{name}: what is told of it is no number ({error})") from error
+
+
+def _loaded(found: RouterFile) -> LatentRouter:
+    facts, arrays = found
+    quality, cost, slice, region = (arrays[f"pool.{name}"] for name in POOL)
+    pool = Pool(quality, cost, slice, region, facts["slices"], facts["regions"])
     scales = {
         name: Scale(arrays[f"{name}.centre"], arrays[f"{name}.spread"])
         for name in ("meaning", "worded", "image")
@@ -179,22 +184,25 @@ def _loaded(told: dict[str, Any], arrays: dict[str, np.ndarray]) -> LatentRouter
     }
     wording = Wording(arrays["wording.rarity"], arrays["wording.directions"])
     encoder = Encoder(scales["meaning"], wording, scales["worded"], scales.get("image"))
-    shape = Shape(**told["shape"])
-    networks = []
-    for number in range(told["networks"]):
-        network = _network(shape, encoder, arrays["profiles"])
-        start = f"network.{number}."
-        weights = {
-            name.removeprefix(start): torch.from_numpy(one)
-            for name, one in arrays.items()
-            if name.startswith(start)
-        }
-        network.load_state_dict(weights)
-        networks.append(network.eval())
-    arms, ids = tuple(told["arms"]), tuple(told["ids"])
+    networks = [_loaded_network(number, found, encoder) for number in range(facts["networks"])]
+    arms, ids = tuple(facts["arms"]), tuple(facts["ids"])
     return LatentRouter(
-        arms, arrays["profiles"], tuple(networks), encoder, pool, ids, told["embedder"]
+        arms, arrays["profiles"], tuple(networks), encoder, pool, ids, facts["embedder"]
     )
+
+
+def _loaded_network(number: int, found: RouterFile, encoder: Encoder) -> LatentNetwork:
+    """Made of the file's weights, so that a shape that they have not takes no memory."""
+    start = f"network.{number}."
+    weights = {
+        name.removeprefix(start): torch.from_numpy(one)
+        for name, one in found.arrays.items()
+        if name.startswith(start)
+    }
+    with torch.device("meta"):
+        network = _network(Shape(**found.facts["shape"]), encoder, found.arrays["profiles"])
+    network.load_state_dict(weights, assign=True)
+    return network.eval()
 
 
 @dataclass(frozen=True)

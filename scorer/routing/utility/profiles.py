@@ -13,6 +13,7 @@ NEIGHBOURHOODS = 16
 SHRINKAGE = 10  # questions that the overall accuracy weighs in a slice or neighbourhood
 LEAST_SPREAD = 0.05
 FARTHEST = 3.0  # spreads that an arm can be from the pool
+BESIDE_GROUPS = 7  # numbers of a profile that are of no slice and no neighbourhood
 
 
 class Neighbourhoods(NamedTuple):
